@@ -1,0 +1,60 @@
+"""bittrue: which dtype and which bits a tensor operation must produce, and proof of it."""
+
+from bittrue.dispatch import run
+from bittrue.dtypes import CompoundDType, DType, DTypeCategory, SimpleDType
+from bittrue.errors import BittrueError, PromotionError
+from bittrue.policy import (
+    DEFAULT,
+    SIMPLE,
+    SUPPORTED_ACCUMULATOR_DTYPES,
+    SUPPORTED_TENSOR_DTYPES,
+    WEAK_SCALAR_PROBES,
+    Accumulation,
+    Arithmetic,
+    OperandPlan,
+    OperandRole,
+    OperationExecutionOptions,
+    OperationOverload,
+    OperationPlan,
+    OperationSpec,
+    Policy,
+    operation_execution_options,
+    plan_accumulator_variants,
+    registered_operations,
+    resolvable_plans,
+    resolve_operation_plan,
+)
+from bittrue.tensor import Tensor, asarray
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "DEFAULT",
+    "SIMPLE",
+    "SUPPORTED_ACCUMULATOR_DTYPES",
+    "SUPPORTED_TENSOR_DTYPES",
+    "WEAK_SCALAR_PROBES",
+    "Accumulation",
+    "Arithmetic",
+    "BittrueError",
+    "CompoundDType",
+    "DType",
+    "DTypeCategory",
+    "OperandPlan",
+    "OperandRole",
+    "OperationExecutionOptions",
+    "OperationOverload",
+    "OperationPlan",
+    "OperationSpec",
+    "Policy",
+    "PromotionError",
+    "SimpleDType",
+    "Tensor",
+    "asarray",
+    "operation_execution_options",
+    "plan_accumulator_variants",
+    "registered_operations",
+    "resolvable_plans",
+    "resolve_operation_plan",
+    "run",
+]

@@ -1,0 +1,19 @@
+"""The compiled executor.
+
+The extension module ``bittrue.cpu._native`` is imported inside this package and nowhere else.
+"""
+
+from bittrue.cpu import _native
+
+BINARY32_OPERATIONS: dict[str, str] = {
+    "add": "add",
+    "sub": "sub",
+    "mul": "mul",
+    "elementwise_mul": "mul",
+    "div": "div",
+}
+"""Operations that the `binary32` kernel runs, and the name it knows them by."""
+
+binary32 = _native.binary32
+
+__all__ = ["BINARY32_OPERATIONS", "binary32"]

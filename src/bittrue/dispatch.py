@@ -1,0 +1,202 @@
+"""Dispatch: operands to plan to backend.
+
+Belongs here: the one sequence that every operation takes. Plan, convert scalars, check attributes,
+shapes and indices, choose a backend, execute; everything that can fail does so before a result
+exists, checked Int32 values excepted, whose result is discarded. Clause: operation-dtype-policy,
+*Central planning rejects abstract and unsupported dtypes explicitly* (every failure before a
+backend allocates or computes).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from bittrue.dtypes import DType, SimpleDType
+from bittrue.errors import (
+    RefusedIndexError,
+    RefusedTypeError,
+    RefusedValueError,
+    UnsupportedError,
+)
+from bittrue.geometry import Geometry, Indexing, attributes_of, geometry_of
+from bittrue.policy import DEFAULT, OperandRole, OperationPlan, Policy
+from bittrue.providers import (
+    Backend,
+    Operand,
+    WeakScalar,
+    backend_of,
+    converted,
+    default_backends,
+)
+from bittrue.scalars import convert_scalar
+from bittrue.tensor import Buffer, Tensor, buffer_of, dtype_of_array
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A call that passed every check: what a backend needs to execute it."""
+
+    plan: OperationPlan
+    operands: tuple[Operand, ...]
+    geometry: Geometry
+
+
+def run(
+    operation: str,
+    *operands: Any,
+    policy: Policy | None = None,
+    backend: str | Backend | None = None,
+    accumulator_dtype: SimpleDType | None = None,
+    **attributes: Any,
+) -> Tensor:
+    """Execute `operation` and return the result as a fresh `Tensor`.
+
+    Operands are nested lists, NumPy arrays and scalars (typed by their dtype), `Tensor`s, and bare
+    Python numbers (weak scalars). Attributes (`axis`, `k`, ...) follow the operands or are given
+    by keyword. `policy` is the policy that plans (None: `bittrue.DEFAULT`), `backend` a name or a
+    provider (None: the first of CPU and Generic that takes the plan), `accumulator_dtype` the
+    accumulator of `reduce_sum` and `matmul`.
+
+    Raises what `Policy.resolve` raises, then `OverflowError` for a scalar that its dtype cannot
+    hold, `TypeError` for an attribute that is unknown, missing or of a wrong type, `ValueError`
+    for shapes and values that do not fit, `IndexError` for an index outside its axis,
+    `NotImplementedError` where no backend takes the plan, and `OverflowError` where an exact
+    integer result leaves Int32. Clause: *Generic is the concrete semantic reference*.
+    """
+    call = prepare(
+        operation,
+        operands,
+        attributes,
+        policy=DEFAULT if policy is None else policy,
+        accumulator_dtype=accumulator_dtype,
+    )
+    chosen = default_backends() if backend is None else (backend_of(backend),)
+    return Tensor(execute(call, chosen))
+
+
+def prepare(
+    operation: str,
+    arguments: Sequence[Any],
+    attributes: dict[str, Any],
+    *,
+    policy: Policy,
+    accumulator_dtype: SimpleDType | None = None,
+) -> Call:
+    """Plan a call and check everything about it; see `run` for the errors."""
+    if not isinstance(policy, Policy):
+        raise RefusedTypeError("policy", f"got {type(policy).__name__}", "a Policy")
+    given, attributes = _split(operation, arguments, attributes, policy)
+    read = [_read(argument) for argument in given]
+    plan = policy.resolve(
+        operation, *(r.planned for r in read), accumulator_dtype=accumulator_dtype
+    )
+    operands = tuple(_materialise(plan, position, r) for position, r in enumerate(read))
+    shapes = tuple(converted(operand).shape for operand in operands)
+    geometry = geometry_of(operation, shapes, attributes)
+    if isinstance(geometry, Indexing):
+        _check_indices(operation, converted(operands[1]), geometry)
+    return Call(plan, operands, geometry)
+
+
+def execute(call: Call, backends: Iterable[Backend]) -> Buffer:
+    """Offer a call to `backends` in order; the first that accepts it executes it."""
+    buffers = [converted(operand) for operand in call.operands]
+    shapes = [buffer.shape for buffer in buffers]
+    layout = [buffer.strides for buffer in buffers]
+    declined = []
+    for backend in backends:
+        answer = backend.accepts(call.plan, shapes, layout, call.geometry)
+        if answer is True:
+            return backend.execute(call.plan, call.operands, call.geometry)
+        declined.append(f"{backend.name} ({answer.reason})")
+    raise UnsupportedError(
+        f"{call.plan}",
+        f"declined by {', '.join(declined) or 'no backend'}",
+        "a backend that takes this plan",
+        "leave backend out to use CPU and Generic",
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """An argument: what the planner sees, and what holds its elements (None: it has none)."""
+
+    planned: object
+    source: object
+
+
+def _read(argument: object) -> _Read:
+    if isinstance(argument, Tensor):
+        return _Read(argument.dtype, argument.buffer)
+    if isinstance(argument, np.ndarray | np.generic):
+        return _Read(dtype_of_array(argument), argument)
+    if isinstance(argument, list | tuple):
+        buffer = buffer_of(argument)
+        return _Read(buffer.dtype, buffer)
+    if isinstance(argument, DType):
+        return _Read(argument, None)
+    return _Read(argument, argument)
+
+
+def _materialise(plan: OperationPlan, position: int, read: _Read) -> Operand:
+    planned = plan.operands[position]
+    if planned.role is OperandRole.WEAK_SCALAR:
+        bits = convert_scalar(read.planned, planned.convert_to).bits
+        return WeakScalar(read.planned, Buffer.from_elements(planned.convert_to, (), [bits]))
+    if read.source is None:
+        raise RefusedTypeError(
+            f"{plan.operation}: operand {position}",
+            f"the dtype {read.planned} carries no elements",
+            "a tensor, an array or a nested list",
+            "plan with dtypes through resolve_operation_plan",
+        )
+    return read.source if isinstance(read.source, Buffer) else buffer_of(read.source, copy=False)
+
+
+def _split(
+    operation: str, arguments: Sequence[Any], attributes: dict[str, Any], policy: Policy
+) -> tuple[list[Any], dict[str, Any]]:
+    """Separate the policy operands from the attributes that follow them."""
+    spec = policy.spec(operation)
+    positions = None if spec is None else spec.dtype_operand_positions
+    if positions is None:
+        return list(arguments), attributes
+    operands = [arguments[position] for position in positions if position < len(arguments)]
+    rest = [a for position, a in enumerate(arguments) if position not in positions]
+    names = [attribute.name for attribute in attributes_of(operation)]
+    if len(rest) > len(names):
+        raise RefusedTypeError(
+            operation,
+            f"got {len(arguments)} positional arguments",
+            f"at most {len(positions) + len(names)}",
+        )
+    combined = dict(zip(names, rest, strict=False))
+    for name in combined:
+        if name in attributes:
+            raise RefusedTypeError(operation, f"attribute {name!r} was given twice", "once")
+    return operands, {**combined, **attributes}
+
+
+def _check_indices(operation: str, indices: Buffer, geometry: Indexing) -> None:
+    """Refuse index elements outside the axis, and repeated ones where each may be written once."""
+    flat = indices.array.reshape(-1)
+    outside = np.flatnonzero((flat < 0) | (flat >= geometry.extent))
+    if outside.size:
+        where = tuple(int(i) for i in np.unravel_index(outside[0], indices.shape))
+        raise RefusedIndexError(
+            f"{operation}: indices",
+            f"{flat[outside[0]]} at {where}",
+            f"values in [0, {geometry.extent}); negative indices are not wrapped",
+        )
+    if operation == "scatter" and np.unique(flat).size != flat.size:
+        values, counts = np.unique(flat, return_counts=True)
+        raise RefusedValueError(
+            f"{operation}: indices",
+            f"{values[counts > 1][0]} is repeated",
+            "each index at most once",
+            "use scatter_add to add repeated updates",
+        )

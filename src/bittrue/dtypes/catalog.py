@@ -1,0 +1,137 @@
+"""The one list of dtypes: a row for each encoding, a row for each category and compound.
+
+Whatever names a dtype or the fields of an encoding reads these rows; nothing else lists dtypes.
+Clauses: operation-dtype-policy, *Central planning rejects abstract and unsupported dtypes
+explicitly*; postprocess-and-formats, Decisions 180 and 182 (encodings and their fields).
+
+The order of the rows is the order in which dtypes are enumerated everywhere.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from bittrue.dtypes.descriptor import CompoundDType, DType, DTypeCategory, SimpleDType
+
+
+@dataclass(frozen=True, slots=True)
+class FloatFields:
+    """Fields of a floating or scale encoding, counted inside one logical lane.
+
+    `sign_bit` is None where the encoding has no sign; `exponent_bits` and `fraction_bits` are None
+    where the split depends on the code (HiF8); `bias` is None there too. `low_zero_bits` is how
+    many low bits of the lane must be zero: the fraction sits above them.
+    """
+
+    sign_bit: int | None
+    exponent_bits: int | None
+    fraction_bits: int | None
+    bias: int | None
+    low_zero_bits: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class EncodingRow:
+    """One scalar encoding.
+
+    `dtype` is the name of its `DType` descriptor, None for a type that conversions know and
+    operations do not; `encoding` its name in the table of encodings; `code` its type code there
+    (None: not in that table); `carrier_bits` the width of one stored carrier, `lane_bits` of one
+    logical element, `lanes` how many elements a carrier holds; `fields` None for integers and Bool.
+    """
+
+    dtype: str | None
+    encoding: str
+    code: int | None
+    category: str
+    carrier_bits: int
+    lane_bits: int
+    lanes: int
+    fields: FloatFields | None = None
+
+
+_F = FloatFields
+
+# fmt: off
+ENCODINGS: tuple[EncodingRow, ...] = (
+    #           DType       encoding  code  category  carrier lane lanes sign exp frac   bias zeros
+    EncodingRow("Bool",     "BOOL",   None, "Any",       8,  8, 1),
+    EncodingRow("Float32",  "FP32",   1,    "Floating", 32, 32, 1, _F(31,    8,   23,   127)),
+    EncodingRow("Int32",    "S32",    17,   "Integer",  32, 32, 1),
+    EncodingRow("Float64",  "FP64",   0,    "Floating", 64, 64, 1, _F(63,   11,   52,   1023)),
+    EncodingRow("TF32",     "TF32",   2,    "Floating", 32, 32, 1, _F(31,    8,   10,   127, 13)),
+    EncodingRow("HF32",     "HF32",   3,    "Floating", 32, 32, 1, _F(31,    8,   11,   127, 12)),
+    EncodingRow("Float16",  "FP16",   4,    "Floating", 16, 16, 1, _F(15,    5,   10,   15)),
+    EncodingRow("BFloat16", "BF16",   5,    "Floating", 16, 16, 1, _F(15,    8,    7,   127)),
+    EncodingRow("HiF8",     "HIF8",   6,    "Floating",  8,  8, 1, _F(7,  None, None,   None)),
+    EncodingRow("E4M3",     "E4M3",   7,    "Floating",  8,  8, 1, _F(7,     4,    3,   7)),
+    EncodingRow("E5M2",     "E5M2",   8,    "Floating",  8,  8, 1, _F(7,     5,    2,   15)),
+    EncodingRow("E3M2",     "E3M2",   9,    "Floating",  8,  6, 1, _F(5,     3,    2,   3)),
+    EncodingRow("E2M3",     "E2M3",   10,   "Floating",  8,  6, 1, _F(5,     2,    3,   1)),
+    EncodingRow("E2M1",     "E2M1X2", 11,   "Floating",  8,  4, 2, _F(3,     2,    1,   1)),
+    EncodingRow("E1M2",     "E1M2X2", 12,   "Floating",  8,  4, 2, _F(3,     1,    2,   1)),
+    EncodingRow("E8M0",     "E8M0",   13,   "Floating",  8,  8, 1, _F(None,  8,    0,   127)),
+    EncodingRow("HiF4",     "HIF4X2", 14,   "Floating",  8,  4, 2, _F(3,     1,    2,   1)),
+    EncodingRow("FP19",     "FP19",   None, "Floating", 19, 19, 1, _F(18,    8,   10,   127)),
+    EncodingRow(None,       "S64",    16,   "Integer",  64, 64, 1),
+    EncodingRow(None,       "S16",    18,   "Integer",  16, 16, 1),
+    EncodingRow("Int8",     "S8",     19,   "Integer",   8,  8, 1),
+    EncodingRow(None,       "S4X2",   20,   "Integer",   8,  4, 2),
+    EncodingRow(None,       "U64",    24,   "Integer",  64, 64, 1),
+    EncodingRow(None,       "U32",    25,   "Integer",  32, 32, 1),
+    EncodingRow(None,       "U16",    26,   "Integer",  16, 16, 1),
+    EncodingRow(None,       "U8",     27,   "Integer",   8,  8, 1),
+    EncodingRow(None,       "U4X2",   28,   "Integer",   8,  4, 2),
+)
+
+CATEGORIES: tuple[tuple[str, str | None], ...] = (
+    # category   supertype
+    ("Any",      None),
+    ("Floating", "Any"),
+    ("Integer",  "Any"),
+)
+
+COMPOUNDS: tuple[tuple[str, tuple[str, ...], tuple[int | None, ...]], ...] = (
+    # compound      planes                         elements that one entry of each plane covers
+    ("MXFP8_E4M3", ("E4M3", "E8M0"),              (1, 32)),
+    ("MXFP8_E5M2", ("E5M2", "E8M0"),              (1, 32)),
+    ("MXFP6_E3M2", ("E3M2", "E8M0"),              (1, 32)),
+    ("MXFP6_E2M3", ("E2M3", "E8M0"),              (1, 32)),
+    ("MXFP4",      ("E2M1", "E8M0"),              (1, 32)),
+    ("MXINT8",     ("Int8", "E8M0"),              (1, 32)),
+    ("NVFP4",      ("E2M1", "E4M3", "Float32"),   (1, 16, None)),
+)
+# fmt: on
+
+
+def _publish(dtype: DType) -> None:
+    # The namespace is closed to everybody else by its metaclass; the rows are its only source.
+    type.__setattr__(DType, dtype.name, dtype)
+
+
+def _register_rows() -> None:
+    for name, above in CATEGORIES:
+        supertype = None if above is None else DTypeCategory.from_name(above)
+        _publish(DTypeCategory(name, supertype=supertype))
+    for row in ENCODINGS:
+        if row.dtype is not None:
+            supertype = DTypeCategory.from_name(row.category)
+            _publish(SimpleDType(row.dtype, bits=row.lane_bits, supertype=supertype))
+    for name, planes, blocks in COMPOUNDS:
+        simple_types = tuple(SimpleDType.from_name(plane) for plane in planes)
+        any_dtype = DTypeCategory.from_name("Any")
+        _publish(CompoundDType(name, supertype=any_dtype, simple_types=simple_types, blocks=blocks))
+
+
+_register_rows()
+
+_ROW_OF_DTYPE = {row.dtype: row for row in ENCODINGS if row.dtype is not None}
+
+
+def encoding_of(dtype: SimpleDType) -> EncodingRow:
+    """Return the row of a built-in simple dtype; `LookupError` for one that has no row."""
+    row = _ROW_OF_DTYPE.get(dtype.name)
+    if row is None:
+        msg = f"{dtype!r} has no encoding row; it was registered without one"
+        raise LookupError(msg)
+    return row

@@ -1,0 +1,73 @@
+"""Exception classes and the one form of their text.
+
+Every refusal says what came, what is accepted and what to do. The class of each failure is the one
+that the requirement names (`TypeError`, `ValueError`, `NotImplementedError`, `OverflowError`,
+`IndexError`), so callers may catch the built-in class; `BittrueError` catches all of them and
+carries the parts of the text as fields.
+"""
+
+from __future__ import annotations
+
+
+class BittrueError(Exception):
+    """A refusal by bittrue.
+
+    Fields: `subject` (who refuses, for example ``"add: operand 1"``), `came` (what was given),
+    `accepted` (what would be taken), `advice` (what to do; may be empty).
+    """
+
+    def __init__(self, subject: str, came: str, accepted: str = "", advice: str = "") -> None:
+        self.subject = subject
+        self.came = came
+        self.accepted = accepted
+        self.advice = advice
+        super().__init__(subject, came, accepted, advice)
+
+    def __str__(self) -> str:
+        text = f"{self.subject}: {self.came}"
+        if self.accepted:
+            text += f"; expected {self.accepted}"
+        if self.advice:
+            text += f"; {self.advice}"
+        return text
+
+
+class RefusedTypeError(BittrueError, TypeError):
+    """A dtype, role or argument of a kind that the contract does not take."""
+
+
+class RefusedValueError(BittrueError, ValueError):
+    """A shape, name or attribute value that the contract does not take."""
+
+
+class RefusedAxisError(BittrueError, ValueError, IndexError):
+    """An axis outside the rank of its tensor."""
+
+
+class RefusedIndexError(BittrueError, IndexError):
+    """An index element outside its axis."""
+
+
+class UnsupportedError(BittrueError, NotImplementedError):
+    """Something registered or named that no plan or backend implements."""
+
+
+class PromotionError(RefusedTypeError):
+    """Implemented dtypes in a combination for which the operation has no row."""
+
+
+class RangeError(BittrueError, OverflowError):
+    """An exact result or scalar that its destination dtype cannot hold."""
+
+
+def int32_overflow(operation: str, position: tuple[int, ...]) -> RangeError:
+    """Build the error of an exact result outside Int32, at `position` of the result.
+
+    Every backend raises this one for the first such element in logical order.
+    """
+    return RangeError(
+        operation,
+        f"the exact result at index {position} is outside Int32",
+        "results in [-2147483648, 2147483647]",
+        "convert the operands to Float32 to compute in floating point",
+    )

@@ -1,0 +1,149 @@
+"""Policy rows: the key that operands select and the plan, or refusal, that stands under it.
+
+Belongs here: the record of a row and the rule that looks rows up. Never here: which rows exist
+(`simple` and its siblings) nor how an overload is chosen (`policy`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from bittrue._records import put, require, require_items
+from bittrue.dtypes import SimpleDType
+from bittrue.errors import BittrueError, PromotionError, RefusedValueError
+from bittrue.policy.plan import OperandRole, OperationPlan
+from bittrue.policy.weak import WeakCondition, weak_condition
+
+Selector = SimpleDType | WeakCondition
+"""What one operand contributes to a key: the dtype of a tensor, the branch of a weak scalar."""
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """A row that answers with an error: its class and the parts of its text."""
+
+    error: type[BittrueError]
+    came: str
+    accepted: str
+    advice: str = ""
+
+    def raised(self, subject: str) -> BittrueError:
+        """Build the error, naming `subject` as the one that refuses."""
+        return self.error(subject, self.came, self.accepted, self.advice)
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One row of a policy.
+
+    The key is the operation, its role signature, the storage dtype of each tensor operand and the
+    branch of each weak one; the value a finished `OperationPlan` with the default accumulator, or
+    a `Refusal`. Raises `ValueError` where key and plan disagree.
+    """
+
+    operation: str
+    roles: tuple[OperandRole, ...]
+    tensor_dtypes: tuple[SimpleDType, ...]
+    weak_conditions: tuple[WeakCondition, ...]
+    plan: OperationPlan | Refusal
+
+    def __post_init__(self) -> None:
+        require(self, "operation", self.operation, str)
+        put(self, "roles", require_items(self, "roles", self.roles, OperandRole))
+        dtypes = require_items(self, "tensor_dtypes", self.tensor_dtypes, SimpleDType)
+        conditions = require_items(self, "weak_conditions", self.weak_conditions, WeakCondition)
+        put(self, "tensor_dtypes", dtypes)
+        put(self, "weak_conditions", conditions)
+        tensors = sum(role is OperandRole.TENSOR for role in self.roles)
+        if (tensors, len(self.roles) - tensors) != (len(dtypes), len(conditions)):
+            raise RefusedValueError(
+                f"Row of {self.operation!r}",
+                f"{len(dtypes)} dtypes, {len(conditions)} conditions, {len(self.roles)} roles",
+                "one dtype for each tensor role and one condition for each weak role",
+            )
+
+    @property
+    def selectors(self) -> tuple[Selector, ...]:
+        """What each operand must be, position by position."""
+        dtypes, conditions = iter(self.tensor_dtypes), iter(self.weak_conditions)
+        return tuple(
+            next(dtypes) if role is OperandRole.TENSOR else next(conditions) for role in self.roles
+        )
+
+    @property
+    def key(self) -> tuple[object, ...]:
+        """The key of the row: no policy holds two rows with one key."""
+        return (self.operation, self.roles, self.tensor_dtypes, self.weak_conditions)
+
+
+_CONDITION_ORDER = {condition: i for i, condition in enumerate(WeakCondition)}
+
+
+def overload_order(roles: Iterable[OperandRole]) -> tuple[int, ...]:
+    """Sort key of role signatures: tensors before weak scalars, the first position first."""
+    return tuple(int(role is OperandRole.WEAK_SCALAR) for role in roles)
+
+
+def row_order(row: Row) -> tuple[object, ...]:
+    """Sort key of rows: operation, overload, then the order of dtypes and branches."""
+    return (
+        row.operation,
+        overload_order(row.roles),
+        tuple(dtype.index for dtype in row.tensor_dtypes),
+        tuple(_CONDITION_ORDER[condition] for condition in row.weak_conditions),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class RowRule:
+    """The rule of an overload whose plans are rows: a look-up, nothing else.
+
+    Called with the operands in order it returns the plan of their row. Raises `PromotionError`
+    where no row has their key, or the row's own refusal.
+    """
+
+    operation: str
+    roles: tuple[OperandRole, ...]
+    rows: tuple[Row, ...]
+    _by_selectors: dict[tuple[Selector | None, ...], Row] = field(
+        init=False, repr=False, compare=False
+    )
+
+    def __post_init__(self) -> None:
+        index: dict[tuple[Selector | None, ...], Row] = {row.selectors: row for row in self.rows}
+        put(self, "_by_selectors", index)
+
+    def __call__(self, *operands: object) -> OperationPlan:
+        """Return the plan of the row that `operands` select."""
+        selectors = tuple(
+            operand if isinstance(operand, SimpleDType) else weak_condition(operand)
+            for operand in operands
+        )
+        row = self._by_selectors.get(selectors)
+        if row is None:
+            came = ", ".join(_spell(operand) for operand in operands)
+            accepted = "; ".join(
+                sorted({_spell_selectors(r) for r in self.rows if not isinstance(r.plan, Refusal)})
+            )
+            raise PromotionError(self.operation, f"no row for ({came})", f"one of ({accepted})")
+        if isinstance(row.plan, Refusal):
+            position = max(i for i, s in enumerate(selectors) if isinstance(s, WeakCondition))
+            subject = f"{self.operation}: operand {position} is {operands[position]!r}"
+            raise row.plan.raised(subject)
+        return row.plan
+
+    def selectors_at(self, position: int) -> frozenset[Selector]:
+        """Every dtype or branch that some row has at `position`."""
+        return frozenset(row.selectors[position] for row in self.rows)
+
+
+def _spell(operand: object) -> str:
+    return operand.name if isinstance(operand, SimpleDType) else repr(operand)
+
+
+def _spell_selectors(row: Row) -> str:
+    return ", ".join(
+        selector.name if isinstance(selector, SimpleDType) else "scalar"
+        for selector in row.selectors
+    )

@@ -1,0 +1,15 @@
+"""Backends as providers: the protocol, the reference, and adapters of other libraries."""
+
+from bittrue.providers.provider import Backend, Decline, Operand, WeakScalar, converted
+from bittrue.providers.registry import backend_names, backend_of, default_backends
+
+__all__ = [
+    "Backend",
+    "Decline",
+    "Operand",
+    "WeakScalar",
+    "backend_names",
+    "backend_of",
+    "converted",
+    "default_backends",
+]

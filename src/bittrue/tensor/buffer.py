@@ -1,0 +1,230 @@
+"""Buffers: the storage that backends read and write.
+
+Belongs here: a dtype, a shape and the NumPy array that holds the bits, and how outside data becomes
+one. Never here: operators or dispatch. Clause: operation-dtype-policy, *Generic is the concrete
+semantic reference* (storage). Arrays keep every bit, signaling NaNs included.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from bittrue._records import type_name
+from bittrue.dtypes import DType, SimpleDType
+from bittrue.errors import (
+    PromotionError,
+    RangeError,
+    RefusedTypeError,
+    RefusedValueError,
+    UnsupportedError,
+)
+from bittrue.policy.weak import INT32_MAX, INT32_MIN
+from bittrue.scalars import convert_scalar
+
+AnyArray = npt.NDArray[Any]
+
+
+@dataclass(frozen=True, slots=True)
+class StorageRow:
+    """How a dtype lies in a NumPy array: the array's dtype and the dtype of its bit patterns."""
+
+    dtype: SimpleDType
+    array: np.dtype[Any]
+    bits: np.dtype[Any]
+
+
+STORAGE: tuple[StorageRow, ...] = (
+    StorageRow(DType.Float32, np.dtype(np.float32), np.dtype(np.uint32)),
+    StorageRow(DType.Float64, np.dtype(np.float64), np.dtype(np.uint64)),
+    StorageRow(DType.Int32, np.dtype(np.int32), np.dtype(np.int32)),
+    StorageRow(DType.Bool, np.dtype(np.bool_), np.dtype(np.bool_)),
+)
+
+NAMED: tuple[tuple[str, SimpleDType], ...] = (
+    *((row.array.name, row.dtype) for row in STORAGE),
+    ("float16", DType.Float16),
+    ("bfloat16", DType.BFloat16),
+    ("float8_e4m3fn", DType.E4M3),
+    ("float8_e5m2", DType.E5M2),
+    ("float8_e8m0fnu", DType.E8M0),
+    ("float6_e3m2fn", DType.E3M2),
+    ("float6_e2m3fn", DType.E2M3),
+    ("float4_e2m1fn", DType.E2M1),
+    ("int8", DType.Int8),
+)
+"""Names of the NumPy and ml_dtypes dtypes that have a descriptor, implemented or not."""
+
+_BY_NUMPY_NAME = dict(NAMED)
+
+
+def storage_of(dtype: SimpleDType) -> StorageRow:
+    """Return how `dtype` is stored; `NotImplementedError` for one that is not."""
+    for row in STORAGE:
+        if row.dtype is dtype:
+            return row
+    raise UnsupportedError(
+        f"storage of {dtype.name}",
+        "this dtype has no tensor storage",
+        " or ".join(row.dtype.name for row in STORAGE),
+    )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Buffer:
+    """Immutable storage: `array` is a read-only NumPy array in the storage dtype of `dtype`."""
+
+    dtype: SimpleDType
+    array: AnyArray
+
+    def __post_init__(self) -> None:
+        if self.array.dtype != storage_of(self.dtype).array:
+            raise RefusedTypeError(
+                "Buffer.array", f"has dtype {self.array.dtype}", f"storage of {self.dtype.name}"
+            )
+        view = self.array.view()
+        view.flags.writeable = False
+        object.__setattr__(self, "array", view)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Extents of the axes."""
+        return self.array.shape
+
+    @property
+    def strides(self) -> tuple[int, ...]:
+        """Distance between neighbours along each axis, in bytes."""
+        return self.array.strides
+
+    def bits(self) -> AnyArray:
+        """Return the bit patterns as unsigned integers (Int32 and Bool as themselves)."""
+        return (
+            np.ascontiguousarray(self.array).view(storage_of(self.dtype).bits).reshape(self.shape)
+        )
+
+    def elements(self) -> list[int]:
+        """Return the stored elements in logical order: bit patterns, ints or bools."""
+        elements: list[int] = self.bits().ravel().tolist()
+        return elements
+
+    @classmethod
+    def from_elements(
+        cls, dtype: SimpleDType, shape: tuple[int, ...], elements: Sequence[int]
+    ) -> Buffer:
+        """Build a buffer from stored elements in logical order."""
+        row = storage_of(dtype)
+        return cls(dtype, np.array(elements, dtype=row.bits).view(row.array).reshape(shape))
+
+
+def dtype_of_array(array: AnyArray | np.generic) -> SimpleDType:
+    """Return the descriptor of a NumPy array or scalar, exactly.
+
+    Raises `PromotionError` (a `TypeError`) for a dtype without a descriptor.
+    """
+    dtype = _BY_NUMPY_NAME.get(array.dtype.name)
+    if dtype is not None:
+        return dtype
+    raise PromotionError(
+        "operand",
+        f"NumPy dtype {array.dtype} has no descriptor",
+        "float32, int32 or bool",
+        "convert it with bittrue.asarray(x, dtype)",
+    )
+
+
+def buffer_of(data: object, dtype: SimpleDType | None = None, *, copy: bool = True) -> Buffer:
+    """Make a buffer of nested lists, a number, a NumPy array or scalar.
+
+    Without `dtype` an array keeps its own dtype and bits, and a list is Bool if all its elements
+    are bools, Int32 if all are ints, Float32 if all are numbers and one is a float. With `dtype`
+    the elements are converted, each exactly or by one rounding. Raises `TypeError` for elements of
+    another kind, `ValueError` for a ragged or empty list without dtype, `OverflowError` for an
+    element that `dtype` cannot hold. Without `copy`, an array that needs no conversion is viewed:
+    only for the length of a call.
+    """
+    if dtype is not None and not isinstance(dtype, SimpleDType):
+        raise RefusedTypeError(
+            "asarray: dtype", f"got {type_name(dtype)} ({dtype!r})", "a SimpleDType"
+        )
+    if isinstance(data, np.ndarray | np.generic):
+        return _from_array(np.asarray(data), dtype, copy=copy)
+    elements: list[object] = []
+    shape = _flatten(data, elements)
+    if dtype is None:
+        dtype = _dtype_of_elements(elements)
+    storage_of(dtype)
+    stored = [convert_scalar(element, dtype).bits for element in elements]
+    return Buffer.from_elements(dtype, shape, stored)
+
+
+def _flatten(data: object, elements: list[object]) -> tuple[int, ...]:
+    """Append the elements of nested lists in logical order; return the shape."""
+    if not isinstance(data, list | tuple):
+        elements.append(data)
+        return ()
+    shapes = {_flatten(item, elements) for item in data}
+    if len(shapes) > 1:
+        raise RefusedValueError("asarray", "the nested list is ragged", "rows of equal length")
+    return (len(data), *(shapes.pop() if shapes else ()))
+
+
+def _dtype_of_elements(elements: list[object]) -> SimpleDType:
+    if not elements:
+        raise RefusedValueError(
+            "asarray", "an empty list has no dtype", "a dtype", "call asarray([], dtype)"
+        )
+    kinds = {type(element) for element in elements}
+    if kinds == {bool}:
+        return DType.Bool
+    if kinds == {int}:
+        return DType.Int32
+    if kinds <= {int, float}:
+        return DType.Float32
+    if bool in kinds and kinds <= {bool, int, float}:
+        raise RefusedTypeError(
+            "asarray", "the list mixes bools and numbers", "one kind", "give the dtype"
+        )
+    other = next(iter(kinds - {bool, int, float})).__name__
+    raise RefusedTypeError(
+        "asarray", f"the list holds {other}", "bools, ints or floats", "give the dtype"
+    )
+
+
+def _from_array(array: AnyArray, dtype: SimpleDType | None, *, copy: bool) -> Buffer:
+    if dtype is None or (array.dtype.kind in "biuf" and _is_stored_as(array, dtype)):
+        named = dtype_of_array(array)
+        native = storage_of(named).array
+        # A copy: what the caller does to his array later must not show in an immutable buffer.
+        return Buffer(named, np.array(array, dtype=native, copy=True if copy else None))
+    target = storage_of(dtype)
+    if dtype is DType.Int32 and array.dtype.kind in "iu":
+        outside = (array > INT32_MAX) | (array < INT32_MIN)
+        if outside.any():
+            raise RangeError(
+                "Int32 element",
+                f"{array[outside].ravel()[0]} is out of range",
+                f"a value in [{INT32_MIN}, {INT32_MAX}]",
+            )
+        return Buffer(dtype, array.astype(target.array))
+    if dtype in (DType.Float32, DType.Float64) and array.dtype.kind in "biuf":
+        with np.errstate(all="ignore"):
+            converted = array.astype(target.array)
+        if array.dtype.kind == "f":
+            converted[np.isnan(array)] = np.nan
+        return Buffer(dtype, converted)
+    if array.dtype.kind == "O":
+        stored = [convert_scalar(element, dtype).bits for element in array.ravel().tolist()]
+        return Buffer.from_elements(dtype, array.shape, stored)
+    raise RefusedTypeError(
+        f"{dtype.name} element",
+        f"an array of {array.dtype}",
+        "elements that convert to it exactly or by one rounding",
+    )
+
+
+def _is_stored_as(array: AnyArray, dtype: SimpleDType) -> bool:
+    return array.dtype.newbyteorder("=") == storage_of(dtype).array
