@@ -7,6 +7,8 @@ are standard frozen dataclasses; a frozen dataclass raises `AttributeError` on a
 from __future__ import annotations
 
 from collections.abc import Sequence
+from decimal import Decimal
+from fractions import Fraction
 from typing import Any, TypeVar
 
 T = TypeVar("T")
@@ -17,6 +19,20 @@ def type_name(value: object) -> str:
     return type(value).__name__
 
 
+SHOWN_TYPES: set[type] = {bool, int, float, complex, str, bytes, type(None), Fraction, Decimal}
+"""Types whose repr an error text may hold; dtype descriptors add themselves."""
+
+
+def shown(value: object) -> str:
+    """Name the type of `value` and, where that is harmless, the value.
+
+    The repr of anything else might read tensor elements, or fail: planning must do neither.
+    """
+    if type(value) in SHOWN_TYPES:
+        return f"{type_name(value)} ({value!r})"
+    return type_name(value)
+
+
 def require(record: object, field: str, value: object, kind: type[T]) -> T:
     """Return `value` if it is a `kind`, else raise `TypeError` naming record and field.
 
@@ -24,10 +40,7 @@ def require(record: object, field: str, value: object, kind: type[T]) -> T:
     """
     if isinstance(value, kind) and not (kind is int and isinstance(value, bool)):
         return value
-    msg = (
-        f"{type(record).__name__}.{field}: got {type_name(value)} ({value!r}); "
-        f"expected {kind.__name__}"
-    )
+    msg = f"{type(record).__name__}.{field}: got {shown(value)}; expected {kind.__name__}"
     raise TypeError(msg)
 
 
@@ -38,7 +51,7 @@ def require_items(record: object, field: str, value: object, kind: type[T]) -> t
     """
     if not isinstance(value, Sequence) or isinstance(value, str | bytes):
         msg = (
-            f"{type(record).__name__}.{field}: got {type_name(value)} ({value!r}); "
+            f"{type(record).__name__}.{field}: got {shown(value)}; "
             f"expected a sequence of {kind.__name__}"
         )
         raise TypeError(msg)

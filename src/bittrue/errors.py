@@ -52,6 +52,10 @@ class UnsupportedError(BittrueError, NotImplementedError):
     """Something registered or named that no plan or backend implements."""
 
 
+class ResultDTypeError(BittrueError, TypeError):
+    """A result of another dtype than the plan's output, by the library that computed it."""
+
+
 class PromotionError(RefusedTypeError):
     """Implemented dtypes in a combination for which the operation has no row."""
 

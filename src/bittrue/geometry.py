@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from bittrue._records import type_name
+from bittrue._records import shown
 from bittrue.errors import RangeError, RefusedAxisError, RefusedTypeError, RefusedValueError
 from bittrue.policy.weak import INT32_MAX
 
@@ -116,17 +116,13 @@ Checker = Callable[[str, Shapes, Mapping[str, Any]], Geometry]
 
 def _integer(operation: str, name: str, value: object) -> int:
     if isinstance(value, bool) or not hasattr(value, "__index__"):
-        raise RefusedTypeError(
-            f"{operation}: {name}", f"got {type_name(value)} ({value!r})", "an int"
-        )
+        raise RefusedTypeError(f"{operation}: {name}", f"got {shown(value)}", "an int")
     return int(value.__index__())
 
 
 def _flag(operation: str, name: str, value: object) -> bool:
     if not isinstance(value, bool):
-        raise RefusedTypeError(
-            f"{operation}: {name}", f"got {type_name(value)} ({value!r})", "a bool"
-        )
+        raise RefusedTypeError(f"{operation}: {name}", f"got {shown(value)}", "a bool")
     return value
 
 
@@ -141,9 +137,7 @@ def _axis(operation: str, value: object, rank: int) -> int:
 
 def _sequence(operation: str, name: str, value: object) -> Sequence[Any]:
     if not isinstance(value, Sequence) or isinstance(value, str | bytes):
-        raise RefusedTypeError(
-            f"{operation}: {name}", f"got {type_name(value)} ({value!r})", "a sequence"
-        )
+        raise RefusedTypeError(f"{operation}: {name}", f"got {shown(value)}", "a sequence")
     return value
 
 

@@ -11,7 +11,7 @@ import math
 import numbers
 from dataclasses import dataclass
 
-from bittrue._records import type_name
+from bittrue._records import shown
 from bittrue.dtypes import DType, SimpleDType
 from bittrue.encoding import BINARY32, BINARY64, BinaryFormat
 from bittrue.errors import RangeError, RefusedTypeError
@@ -63,9 +63,7 @@ def convert_scalar(value: object, dtype: SimpleDType) -> ScalarConversion:
 
 
 def _refused(value: object, dtype: SimpleDType, accepted: str) -> RefusedTypeError:
-    return RefusedTypeError(
-        f"{dtype.name} element", f"got {type_name(value)} ({value!r})", accepted
-    )
+    return RefusedTypeError(f"{dtype.name} element", f"got {shown(value)}", accepted)
 
 
 def _to_int32(value: object) -> ScalarConversion:

@@ -14,7 +14,7 @@ import threading
 from collections.abc import Sequence
 from typing import ClassVar, NoReturn, Self, final
 
-from bittrue._records import type_name
+from bittrue._records import SHOWN_TYPES, shown, type_name
 
 _lock = threading.Lock()
 _registry: dict[str, DType] = {}
@@ -113,7 +113,7 @@ class DType(metaclass=_Namespace):
         Raises `TypeError` if `other` is no descriptor.
         """
         if not isinstance(other, DType):
-            msg = f"is_subtype_of: got {type_name(other)} ({other!r}); expected a DType"
+            msg = f"is_subtype_of: got {shown(other)}; expected a DType"
             raise TypeError(msg)
         return other is self or any(other is category for category in self.supertypes())
 
@@ -143,7 +143,7 @@ class DType(metaclass=_Namespace):
         the name of a descriptor of another kind.
         """
         if not isinstance(name, str):
-            msg = f"{cls.__name__}.from_name: got {type_name(name)} ({name!r}); expected str"
+            msg = f"{cls.__name__}.from_name: got {shown(name)}; expected str"
             raise TypeError(msg)
         dtype = _registry.get(name)
         if isinstance(dtype, cls):
@@ -315,6 +315,9 @@ class CompoundDType(DType):
     def blocks(self) -> tuple[int | None, ...] | None:
         """Logical elements that one entry of each plane covers; None in it is the whole tensor."""
         return self._blocks
+
+
+SHOWN_TYPES.update((DTypeCategory, SimpleDType, CompoundDType))
 
 
 def _check_blocks(

@@ -50,6 +50,9 @@ def round_magnitude(
     """
     if drop <= 0:
         return magnitude << -drop, False
+    if drop > magnitude.bit_length() + 1:
+        # Below a quarter, however far: a quarter rounds the same and needs no giant mask.
+        magnitude, drop = min(magnitude, 1), 2
     kept = magnitude >> drop
     rest = magnitude & ((1 << drop) - 1)
     if not rest and not sticky:
@@ -57,19 +60,26 @@ def round_magnitude(
     half = 1 << (drop - 1)
     above = rest > half or (rest == half and sticky)
     tie = rest == half and not sticky
-    up = above
-    if rounding is Rounding.RNE or rounding is Rounding.NONE:
-        up = above or (tie and bool(kept & 1))
-    elif rounding is Rounding.RNA:
-        up = above or tie
-    elif rounding is Rounding.RHB:
-        up = above or (tie and not negative)
-    elif rounding is Rounding.RTZ:
-        up = False
-    elif rounding is Rounding.RTM:
-        up = negative
-    elif rounding is Rounding.RTP:
-        up = not negative
-    elif rounding is Rounding.RTO:
-        up = not kept & 1
+    up = _moves_up(rounding, above=above, tie=tie, odd=bool(kept & 1), negative=negative)
     return kept + up, True
+
+
+def _moves_up(rounding: Rounding, *, above: bool, tie: bool, odd: bool, negative: bool) -> bool:
+    """Decide whether an inexact magnitude moves to the integer above.
+
+    `above` tells that more than a half was lost, `tie` exactly a half, `odd` the parity of the
+    kept integer.
+    """
+    if rounding is Rounding.RTZ:
+        return False
+    if rounding is Rounding.RTM:
+        return negative
+    if rounding is Rounding.RTP:
+        return not negative
+    if rounding is Rounding.RTO:
+        return not odd
+    if rounding is Rounding.RNA:
+        return above or tie
+    if rounding is Rounding.RHB:
+        return above or (tie and not negative)
+    return above or (tie and odd)

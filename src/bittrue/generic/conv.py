@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Iterator
 
 from bittrue.encoding import BINARY32
 from bittrue.generic import arithmetic as ar
@@ -18,27 +19,35 @@ from bittrue.geometry import Convolution
 
 def conv_general(lhs: Array, kernel: Array, geometry: Convolution) -> list[int]:
     """Compute every output position of the cross-correlation that `geometry` describes."""
+    extents, strides = _by_role(geometry.shape, geometry.output_dims)
+    result = [0] * math.prod(extents)
+    for position in itertools.product(*(range(extent) for extent in extents)):
+        total = 0
+        for value, weight in factors(lhs, kernel, geometry, position):
+            total = ar.add(BINARY32, total, ar.mul(BINARY32, value, weight))
+        result[_offset(position, strides)] = total
+    return result
+
+
+def factors(
+    lhs: Array, kernel: Array, geometry: Convolution, position: tuple[int, ...]
+) -> Iterator[tuple[int, int]]:
+    """Yield the two factors of every term of one output, in the order of the sum.
+
+    `position` is (batch, feature, spatial...), in role order.
+    """
     lhs_extents, lhs_strides = _by_role(lhs.shape, geometry.lhs_dims)
     kernel_extents, kernel_strides = _by_role(kernel.shape, geometry.kernel_dims)
-    out_extents, out_strides = _by_role(geometry.shape, geometry.output_dims)
-    in_features = kernel_extents[1]
-    per_group = out_extents[1] // geometry.feature_groups
-    taps = list(itertools.product(*(range(extent) for extent in kernel_extents[1:])))
-    result = [0] * math.prod(out_extents)
-    for position in itertools.product(*(range(extent) for extent in out_extents)):
-        batch, feature, *spatial = position
-        first = feature // per_group * in_features
-        total = 0
-        for in_feature, *tap in taps:
-            source = _source(geometry, spatial, tap, lhs_extents[2:])
-            value = 0
-            if source is not None:
-                where = (batch, first + in_feature, *source)
-                value = lhs.elements[_offset(where, lhs_strides)]
-            weight = kernel.elements[_offset((feature, in_feature, *tap), kernel_strides)]
-            total = ar.add(BINARY32, total, ar.mul(BINARY32, value, weight))
-        result[_offset(position, out_strides)] = total
-    return result
+    batch, feature, *spatial = position
+    per_group = kernel_extents[0] // geometry.feature_groups
+    first = feature // per_group * kernel_extents[1]
+    for in_feature, *tap in itertools.product(*(range(e) for e in kernel_extents[1:])):
+        source = _source(geometry, spatial, tap, lhs_extents[2:])
+        value = 0
+        if source is not None:
+            where = (batch, first + in_feature, *source)
+            value = lhs.elements[_offset(where, lhs_strides)]
+        yield value, kernel.elements[_offset((feature, in_feature, *tap), kernel_strides)]
 
 
 def _by_role(

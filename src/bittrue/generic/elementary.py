@@ -41,8 +41,9 @@ def _context(fmt: BinaryFormat) -> gmpy2.context:
 def _exact(fmt: BinaryFormat, bits: int) -> gmpy2.mpfr:
     """Return the finite number that `bits` encode, exactly."""
     negative, significand, exponent = fmt.decode(bits)
-    value = gmpy2.mpfr(-significand if negative else significand, fmt.fraction_bits + 1)
     context = _context(fmt)
+    # The ambient context of gmpy2 is the caller's; only our own takes part.
+    value = gmpy2.mpfr(-significand if negative else significand, context.precision, context)
     return (
         context.mul_2exp(value, exponent) if exponent >= 0 else context.div_2exp(value, -exponent)
     )

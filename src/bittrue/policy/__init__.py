@@ -1,7 +1,11 @@
 """Operation dtype policy: plans, specifications, rows, and the policies made of them."""
 
 from bittrue.policy.arithmetic import Accumulation, Arithmetic
-from bittrue.policy.options import SUPPORTED_ACCUMULATOR_DTYPES, OperationExecutionOptions
+from bittrue.policy.options import (
+    ACCUMULATOR_CONFIGURABLE_OPERATIONS,
+    SUPPORTED_ACCUMULATOR_DTYPES,
+    OperationExecutionOptions,
+)
 from bittrue.policy.plan import OperandPlan, OperandRole, OperationPlan
 from bittrue.policy.policy import Policy, specs_of
 from bittrue.policy.rows import Refusal, Row, RowRule
@@ -22,6 +26,7 @@ DEFAULT: Policy = SIMPLE
 """The policy that `run`, `verify` and the command line use where none is named."""
 
 __all__ = [
+    "ACCUMULATOR_CONFIGURABLE_OPERATIONS",
     "DEFAULT",
     "SIMPLE",
     "SUPPORTED_ACCUMULATOR_DTYPES",

@@ -6,10 +6,10 @@ Clause: operation-dtype-policy, *Accumulator options widen only accumulation*.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import InitVar, dataclass
+from dataclasses import InitVar, dataclass, field
 from typing import Protocol
 
-from bittrue._records import type_name
+from bittrue._records import shown
 from bittrue.dtypes import DType, SimpleDType
 from bittrue.errors import RefusedTypeError, UnsupportedError
 
@@ -22,6 +22,10 @@ SIMPLE_ACCUMULATORS: tuple[AccumulatorRow, ...] = (
     ("matmul", DType.Float32, SUPPORTED_ACCUMULATOR_DTYPES),
     ("reduce_sum", DType.Float32, SUPPORTED_ACCUMULATOR_DTYPES),
 )
+
+
+ACCUMULATOR_CONFIGURABLE_OPERATIONS = frozenset(name for name, _, _ in SIMPLE_ACCUMULATORS)
+"""Operations of `SIMPLE` whose floating accumulator can be chosen."""
 
 
 class HasAccumulators(Protocol):
@@ -45,9 +49,7 @@ def check_accumulator(
     accepted = " or ".join(dict.fromkeys(dtype.name for dtype in offered))
     subject = f"{operation}: accumulator_dtype"
     if not isinstance(accumulator_dtype, SimpleDType):
-        raise RefusedTypeError(
-            subject, f"got {type_name(accumulator_dtype)} ({accumulator_dtype!r})", accepted
-        )
+        raise RefusedTypeError(subject, f"got {shown(accumulator_dtype)}", accepted)
     if not any(accumulator_dtype is dtype for dtype in offered):
         raise UnsupportedError(subject, f"{accumulator_dtype.name} does not accumulate", accepted)
 
@@ -55,9 +57,9 @@ def check_accumulator(
 def check_configurable(operation: object, accumulators: Sequence[AccumulatorRow]) -> None:
     """Raise `TypeError` unless `operation` has a choice of accumulator."""
     names = tuple(dict.fromkeys(name for name, _, _ in accumulators))
-    if operation not in names:
+    if not isinstance(operation, str) or operation not in names:
         raise RefusedTypeError(
-            f"{operation}",
+            operation if isinstance(operation, str) else shown(operation),
             "the accumulator of this operation cannot be chosen",
             " or ".join(names),
             "leave accumulator_dtype out",
@@ -75,7 +77,7 @@ class OperationExecutionOptions:
 
     operation: str
     accumulator_dtype: SimpleDType | None = None
-    policy: InitVar[HasAccumulators | None] = None
+    policy: InitVar[HasAccumulators | None] = field(default=None, kw_only=True)
 
     def __post_init__(self, policy: HasAccumulators | None) -> None:
         accumulators = SIMPLE_ACCUMULATORS if policy is None else policy.accumulators

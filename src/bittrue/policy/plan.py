@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from bittrue._records import put, require, require_items
+from bittrue._records import put, require, require_items, shown
 from bittrue.dtypes import SimpleDType
 from bittrue.policy.arithmetic import Accumulation, Arithmetic, FrozenEnum
 
@@ -38,7 +38,7 @@ class OperandPlan:
         if self.role is OperandRole.TENSOR:
             require(self, "dtype", self.dtype, SimpleDType)
         elif self.dtype is not None:
-            msg = f"OperandPlan.dtype: got {self.dtype!r} for a weak scalar; expected None"
+            msg = f"OperandPlan.dtype: got {shown(self.dtype)} for a weak scalar; expected None"
             raise TypeError(msg)
 
     def __str__(self) -> str:

@@ -20,7 +20,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from bittrue._records import put, require, require_items, type_name
+from bittrue._records import put, require, require_items, shown, type_name
 from bittrue.dtypes import CompoundDType, DType, DTypeCategory, SimpleDType
 from bittrue.errors import (
     PromotionError,
@@ -66,18 +66,26 @@ class Policy:
     rows: tuple[Row, ...]
     operation_specs: tuple[OperationSpec, ...]
     accumulators: tuple[AccumulatorRow, ...] = ()
-    weak_probes: tuple[Any, ...] = ()
+    weak_probes: tuple[Any, ...] = field(default=(), compare=False)
     name: str = field(default="", compare=False)
     _specs: dict[str, OperationSpec] = field(init=False, repr=False, compare=False)
+    _probe_key: tuple[object, ...] = field(init=False, repr=False)
     _plans: dict[tuple[object, ...], OperationPlan] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         rows = require_items(self, "rows", self.rows, Row)
         specs = require_items(self, "operation_specs", self.operation_specs, OperationSpec)
         put(self, "rows", tuple(sorted(rows, key=row_order)))
-        put(self, "operation_specs", tuple(sorted(specs, key=lambda spec: spec.name)))
+        put(
+            self,
+            "operation_specs",
+            tuple(sorted(map(_canonical, specs), key=lambda spec: spec.name)),
+        )
         put(self, "accumulators", tuple(sorted(self.accumulators, key=_accumulator_order)))
-        put(self, "weak_probes", tuple(self.weak_probes))
+        probes = _ordered_probes(self.weak_probes)
+        put(self, "weak_probes", probes)
+        # 1 == 1.0 == True, yet they select different branches.
+        put(self, "_probe_key", tuple((type(probe), probe) for probe in probes))
         require(self, "name", self.name, str)
         by_name = {spec.name: spec for spec in self.operation_specs}
         if len(by_name) != len(specs):
@@ -145,7 +153,7 @@ class Policy:
             )
         if plan.accumulation is not Accumulation.FLOATING:
             return (plan,)
-        offered = self._accumulators_of(plan.operation, plan.accumulator_dtype, member=True)
+        offered = self._accumulators_of(plan)
         return (
             plan,
             *(
@@ -155,18 +163,29 @@ class Policy:
             ),
         )
 
-    def _accumulators_of(
-        self, operation: str, default: SimpleDType | None, *, member: bool = False
-    ) -> tuple[SimpleDType, ...]:
-        """Return the accumulators offered where `default` is the default, or (member) one of them."""
-        for name, row_default, dtypes in self.accumulators:
-            if name == operation and row_default is default:
-                return dtypes
-        if member:
-            for name, _, dtypes in self.accumulators:
-                if name == operation and any(dtype is default for dtype in dtypes):
-                    return dtypes
-        return ()
+    def _accumulators_of(self, plan: OperationPlan) -> tuple[SimpleDType, ...]:
+        """Return the accumulators that `plan` may take: those of its default one.
+
+        The default is that of the row which `plan` came from, so a widened plan finds its
+        narrower variants again. A plan that no row gave falls back to its operation.
+        """
+        offered: dict[SimpleDType | None, tuple[SimpleDType, ...]] = {
+            default: dtypes for name, default, dtypes in self.accumulators if name == plan.operation
+        }
+        default = self._default_accumulator(plan)
+        if default in offered:
+            return offered[default]
+        return tuple(dict.fromkeys(dtype for dtypes in offered.values() for dtype in dtypes))
+
+    def _default_accumulator(self, plan: OperationPlan) -> SimpleDType | None:
+        for row in self.rows:
+            if (
+                isinstance(row.plan, OperationPlan)
+                and row.operation == plan.operation
+                and replace(row.plan, accumulator_dtype=plan.accumulator_dtype) == plan
+            ):
+                return row.plan.accumulator_dtype
+        return plan.accumulator_dtype
 
     # --- options ----------------------------------------------------------------------------
 
@@ -226,7 +245,7 @@ class Policy:
         elif options is not None:
             check_configurable(operation, self.accumulators)
         overload = _select_overload(spec, operands, takes_complex=self._takes_complex(spec))
-        plan = self._by_rule(spec, overload, operands)
+        plan = self._by_rule(spec, overload, operands, requested)
         if requested is None:
             return plan
         return self._with_accumulator(plan, requested)
@@ -250,7 +269,11 @@ class Policy:
         )
 
     def _by_rule(
-        self, spec: OperationSpec, overload: OperationOverload, operands: tuple[object, ...]
+        self,
+        spec: OperationSpec,
+        overload: OperationOverload,
+        operands: tuple[object, ...],
+        requested: SimpleDType | None = None,
     ) -> OperationPlan:
         """Check the operands from left to right, run the rule, check what it returned."""
         tensors = iter(self._accepted(overload))
@@ -260,6 +283,8 @@ class Policy:
             else:
                 _check_scalar(spec.name, position, operand, overload)
         plan = overload.rule(*operands)
+        if requested is not None and isinstance(plan, OperationPlan):
+            _check_floating(plan, requested)
         _check_plan(spec.name, overload, operands, plan)
         return plan
 
@@ -305,24 +330,16 @@ class Policy:
             )
         raise RefusedTypeError(
             subject,
-            f"got {type_name(operand)} ({operand!r})",
+            f"got {shown(operand)}",
             f"a storage dtype, {names}",
             "pass the descriptor itself; dtypes are matched by identity",
         )
 
     def _with_accumulator(self, plan: OperationPlan, requested: SimpleDType) -> OperationPlan:
-        subject = f"{plan.operation}: accumulator_dtype"
-        if plan.accumulation is not Accumulation.FLOATING:
-            raise RefusedTypeError(
-                subject,
-                f"{requested.name} for an exact-integer plan ({plan.signature})",
-                "none",
-                "leave accumulator_dtype out",
-            )
-        offered = self._accumulators_of(plan.operation, plan.accumulator_dtype)
+        offered = self._accumulators_of(plan)
         if not any(requested is dtype for dtype in offered):
             raise UnsupportedError(
-                subject,
+                f"{plan.operation}: accumulator_dtype",
                 f"{requested.name} for {plan.signature}",
                 " or ".join(dtype.name for dtype in offered),
             )
@@ -403,6 +420,12 @@ def _rows_of(specs: Iterable[OperationSpec]) -> dict[tuple[object, ...], Row]:
     }
 
 
+def _canonical(spec: OperationSpec) -> OperationSpec:
+    """Return the specification with its overloads in the order of enumeration."""
+    overloads = tuple(sorted(spec.overloads, key=lambda overload: overload_order(overload.roles)))
+    return spec if overloads == spec.overloads else replace(spec, overloads=overloads)
+
+
 def _accumulator_order(row: AccumulatorRow) -> tuple[str, int]:
     return row[0], row[1].index
 
@@ -470,7 +493,7 @@ def _requested_accumulator(operation: object, accumulator_dtype: object, options
     if not isinstance(options, OperationExecutionOptions):
         raise RefusedTypeError(
             f"{operation}: options",
-            f"got {type_name(options)} ({options!r})",
+            f"got {shown(options)}",
             "OperationExecutionOptions",
             "build it with operation_execution_options",
         )
@@ -524,8 +547,7 @@ def _select_overload(
         f"({', '.join(role.value for role in overload.roles)})" for overload in spec.overloads
     )
     came = ", ".join(
-        "tensor" if isinstance(operand, DType) else f"{type_name(operand)} {operand!r}"
-        for operand in operands
+        "tensor" if isinstance(operand, DType) else shown(operand) for operand in operands
     )
     advice = "pass Python numbers as scalars and dtypes as tensors"
     if any(hasattr(operand, "dtype") for operand in operands if not isinstance(operand, DType)):
@@ -543,9 +565,20 @@ def _check_scalar(
     if condition is None or condition not in accepted:
         raise RefusedTypeError(
             f"{operation}: operand {position}",
-            f"got {type_name(operand)} ({operand!r})",
+            f"got {shown(operand)}",
             "a weak scalar, which must be a real number",
             "pass an int, float, bool or Fraction",
+        )
+
+
+def _check_floating(plan: OperationPlan, requested: SimpleDType) -> None:
+    """Refuse a floating accumulator for a plan that does not accumulate in floating point."""
+    if plan.accumulation is not Accumulation.FLOATING:
+        raise RefusedTypeError(
+            f"{plan.operation}: accumulator_dtype",
+            f"{requested.name} for an exact-integer plan ({plan.signature})",
+            "none",
+            "leave accumulator_dtype out",
         )
 
 

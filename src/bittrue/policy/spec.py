@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from bittrue._records import put, require, require_items
+from bittrue._records import put, require, require_items, shown
 from bittrue.dtypes import SimpleDType
 from bittrue.errors import RefusedValueError
 from bittrue.policy.plan import OperandRole, OperationPlan
@@ -38,7 +38,7 @@ class OperationOverload:
     def __post_init__(self) -> None:
         put(self, "roles", require_items(self, "roles", self.roles, OperandRole))
         if not callable(self.rule):
-            msg = f"OperationOverload.rule: got {self.rule!r}; expected a callable"
+            msg = f"OperationOverload.rule: got {shown(self.rule)}; expected a callable"
             raise TypeError(msg)
         if self.tensor_domains is not None:
             put(self, "tensor_domains", self._checked_domains(self.tensor_domains))

@@ -1,7 +1,13 @@
 """Backends as providers: the protocol, the reference, and adapters of other libraries."""
 
 from bittrue.providers.provider import Backend, Decline, Operand, WeakScalar, converted
-from bittrue.providers.registry import backend_names, backend_of, default_backends
+from bittrue.providers.registry import (
+    backend_names,
+    backend_of,
+    default_backends,
+    promises_bits,
+    versions_of,
+)
 
 __all__ = [
     "Backend",
@@ -12,4 +18,6 @@ __all__ = [
     "backend_of",
     "converted",
     "default_backends",
+    "promises_bits",
+    "versions_of",
 ]

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import importlib
+import importlib.metadata
+import platform
 from dataclasses import dataclass
 
 from bittrue.errors import RefusedTypeError, RefusedValueError, UnsupportedError
@@ -11,25 +13,37 @@ from bittrue.providers.provider import Backend
 
 @dataclass(frozen=True, slots=True)
 class BackendRow:
-    """A backend by name: the module and class that implement it, and what installs its library."""
+    """A backend by name: the module and class that implement it.
+
+    `install` is what pip installs for it, `runs_by_default` whether `run` offers it plans (such a
+    backend promises every bit), `library` the distribution whose version a report names.
+    """
 
     name: str
     module: str
     cls: str
     install: str = ""
     runs_by_default: bool = False
+    library: str = "bittrue"
 
 
 BACKENDS: tuple[BackendRow, ...] = (
     BackendRow("cpu", "bittrue.providers.cpu", "CpuBackend", runs_by_default=True),
     BackendRow("generic", "bittrue.providers.generic", "GenericBackend", runs_by_default=True),
-    BackendRow("numpy", "bittrue.providers.numpy_adapter", "NumpyBackend"),
-    BackendRow("torch", "bittrue.providers.torch_adapter", "TorchBackend", "bittrue[torch]"),
+    BackendRow("numpy", "bittrue.providers.numpy_adapter", "NumpyBackend", library="numpy"),
+    BackendRow(
+        "torch",
+        "bittrue.providers.torch_adapter",
+        "TorchBackend",
+        "bittrue[torch]",
+        library="torch",
+    ),
     BackendRow(
         "onnxruntime",
         "bittrue.providers.onnxruntime_adapter",
         "OnnxRuntimeBackend",
         "bittrue[onnxruntime]",
+        library="onnxruntime",
     ),
 )
 
@@ -44,6 +58,27 @@ def backend_names() -> tuple[str, ...]:
 def default_backends() -> tuple[Backend, ...]:
     """Return the backends that `run` offers a plan to, in order; the last one takes every plan."""
     return tuple(backend_of(row.name) for row in BACKENDS if row.runs_by_default)
+
+
+def _row_of(name: str) -> BackendRow | None:
+    return next((row for row in BACKENDS if row.name == name), None)
+
+
+def promises_bits(backend: Backend) -> bool:
+    """Tell whether a backend promises the bits of the contract: one of ours does."""
+    row = _row_of(backend.name)
+    return row is not None and row.runs_by_default
+
+
+def versions_of(backend: Backend) -> dict[str, str]:
+    """Return the versions that a report names: bittrue, Python, the platform, the library."""
+    row = _row_of(backend.name)
+    names = dict.fromkeys(("bittrue", "numpy", "bittrue" if row is None else row.library))
+    return {
+        **{name: importlib.metadata.version(name) for name in names},
+        "python": platform.python_version(),
+        "machine": platform.machine(),
+    }
 
 
 def backend_of(backend: str | Backend) -> Backend:
@@ -64,12 +99,9 @@ def backend_of(backend: str | Backend) -> Backend:
 
 
 def _load(name: str) -> Backend:
-    for row in BACKENDS:
-        if row.name == name:
-            break
-    else:
-        msg = ("backend", f"unknown name {name!r}", ", ".join(backend_names()))
-        raise RefusedValueError(*msg)
+    row = _row_of(name)
+    if row is None:
+        raise RefusedValueError("backend", f"unknown name {name!r}", ", ".join(backend_names()))
     try:
         module = importlib.import_module(row.module)
     except ModuleNotFoundError as error:

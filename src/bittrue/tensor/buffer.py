@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bittrue._records import type_name
+from bittrue._records import shown
 from bittrue.dtypes import DType, SimpleDType
 from bittrue.errors import (
     PromotionError,
@@ -147,9 +147,7 @@ def buffer_of(data: object, dtype: SimpleDType | None = None, *, copy: bool = Tr
     only for the length of a call.
     """
     if dtype is not None and not isinstance(dtype, SimpleDType):
-        raise RefusedTypeError(
-            "asarray: dtype", f"got {type_name(dtype)} ({dtype!r})", "a SimpleDType"
-        )
+        raise RefusedTypeError("asarray: dtype", f"got {shown(dtype)}", "a SimpleDType")
     if isinstance(data, np.ndarray | np.generic):
         return _from_array(np.asarray(data), dtype, copy=copy)
     elements: list[object] = []

@@ -1,0 +1,298 @@
+"""Calls that try a plan: operands and attributes that select it, over directed and random values.
+
+Belongs here: which shapes, attributes and data exercise each operation. Never here: results.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from bittrue.conformance import corpora
+from bittrue.dtypes import DType, SimpleDType
+from bittrue.geometry import attributes_of
+from bittrue.policy import OperandRole, OperationPlan, Policy
+
+CHUNK = 1 << 16
+"""Elements of one elementwise call at most, so that progress shows and memory stays small."""
+
+SCALARS: tuple[Any, ...] = (
+    3, -1, 0.5, True, 0, 1, 2, -2, 7, 31, -0.0, 0.1, -0.5, 1.5, 2.0, 1e-45, 1e39,
+    float("inf"), float("-inf"), float("nan"), Fraction(1, 3), 2**24 + 1, -(2**24) - 3,
+    2**31 - 1, -(2**31), 2**31, 2**60 + 2**36 + 1, False,
+)  # fmt: skip
+"""Weak scalars to try; those that select the plan at hand are used."""
+
+Array = npt.NDArray[Any]
+Rng = np.random.Generator
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """One call: operands in positional order (arrays, or Python numbers), and attributes.
+
+    A `sliceable` trial is elementwise over 1-D operands: any subset of its elements is a call.
+    """
+
+    operands: tuple[Any, ...]
+    attributes: dict[str, Any] = field(default_factory=dict)
+    sliceable: bool = False
+
+
+def trials(plan: OperationPlan, policy: Policy, rng: Rng, cases: int) -> Iterator[Trial]:
+    """Yield calls that select `plan`, of about `cases` results together."""
+    family = _STRUCTURED.get(plan.operation)
+    if family is not None:
+        yield from family(plan, rng, max(cases // 10, 24))
+    elif attributes_of(plan.operation):
+        msg = f"no trials for the structured operation {plan.operation}"
+        raise NotImplementedError(msg)
+    else:
+        yield from _elementwise(plan, policy, rng, cases)
+
+
+# --- elementwise --------------------------------------------------------------------------------
+
+
+def _elementwise(plan: OperationPlan, policy: Policy, rng: Rng, cases: int) -> Iterator[Trial]:
+    weak = [p.role is OperandRole.WEAK_SCALAR for p in plan.operands]
+    groups = _scalar_groups(plan, policy, rng) if any(weak) else [()]
+    each = max(cases // len(groups), 1)
+    for group in groups:
+        for start in range(0, each, CHUNK):
+            columns = iter(_columns(plan, rng, min(CHUNK, each - start)))
+            scalars = iter(group)
+            operands = tuple(next(scalars) if is_weak else next(columns) for is_weak in weak)
+            yield Trial(operands, sliceable=True)
+
+
+def _scalar_groups(plan: OperationPlan, policy: Policy, rng: Rng) -> list[tuple[Any, ...]]:
+    """Return the scalar combinations that select `plan`, at most 24 of them."""
+    count = sum(p.role is OperandRole.WEAK_SCALAR for p in plan.operands)
+    found = []
+    for group in itertools.product(SCALARS, repeat=count):
+        scalars = iter(group)
+        operands = [
+            next(scalars) if p.role is OperandRole.WEAK_SCALAR else p.dtype for p in plan.operands
+        ]
+        try:
+            if policy.resolve(plan.operation, *operands) == plan:
+                found.append(group)
+        except (TypeError, OverflowError):
+            continue
+    if len(found) > 24:
+        chosen = np.sort(rng.choice(len(found), 24, replace=False))
+        found = [found[i] for i in chosen]
+    return found
+
+
+def _columns(plan: OperationPlan, rng: Rng, count: int) -> list[Array]:
+    """Return one array of `count` elements for each tensor operand."""
+    dtypes = [p.dtype for p in plan.operands if p.dtype is not None]
+    if plan.operation == "pow" and plan.output is DType.Int32:
+        return [rng.integers(-50, 51, count).astype(np.int32)]
+    if dtypes == [DType.Float32, DType.Float32]:
+        lhs, rhs = corpora.pairs(rng, count)
+        if plan.operation == "pow":
+            lhs, rhs = _powers(rng, lhs, rhs)
+        return [lhs.view(np.float32), rhs.view(np.float32)]
+    if len(dtypes) == 1:
+        return [corpora.column(dtypes[0].name, rng, count)]
+    return [_drawn(dtype, rng, count) for dtype in dtypes]
+
+
+def _drawn(dtype: SimpleDType, rng: Rng, count: int) -> Array:
+    """Return `count` elements, about half of them directed, in no order: tuples mix freely."""
+    values = corpora.column(dtype.name, rng, 2 * count + 64)
+    directed = {"Bool": 2, "Int32": corpora.INT32.size, "Float32": corpora.FLOAT32.size}[dtype.name]
+    from_directed = rng.integers(0, directed, count)
+    from_random = rng.integers(directed, values.size, count)
+    return values[np.where(rng.integers(0, 2, count) == 0, from_directed, from_random)]
+
+
+def _powers(rng: Rng, lhs: corpora.Bits, rhs: corpora.Bits) -> tuple[corpora.Bits, corpora.Bits]:
+    """Put bases and exponents of moderate results in place of the second half of the pairs."""
+    half = lhs.size // 2
+    exponents = np.where(
+        rng.integers(0, 2, half) == 0, rng.integers(-8, 9, half), rng.uniform(-20, 20, half)
+    )
+    bases = np.where(
+        rng.integers(0, 4, half) == 0, rng.integers(-6, 7, half), rng.uniform(0, 8, half)
+    )
+    for column, values in ((lhs, bases), (rhs, exponents)):
+        column[lhs.size - half :] = values.astype(np.float32).view(np.uint32)
+    return lhs, rhs
+
+
+# --- structured ---------------------------------------------------------------------------------
+
+_LENGTHS = (1, 2, 5, 31, 32, 33, 64, 100, 333)
+_LONG = 4097
+
+
+def _matrix(dtype: SimpleDType, rng: Rng, rows: int, length: int, kind: int) -> Array:
+    """Return `[rows, length]` elements: tame, any bits at all, or cancelling."""
+    count = rows * length
+    if dtype is DType.Int32:
+        values = rng.integers(-1000, 1001, count) if kind == 0 else corpora.random_int32(rng, count)
+        return np.asarray(values).astype(np.int32).reshape(rows, length)
+    if kind == 0:
+        bits = corpora.tame_float32(rng, count)
+    elif kind == 1:
+        bits = corpora.random_float32(rng, count)
+    else:
+        bits = corpora.tame_float32(rng, count)
+        large = (bits & np.uint32(0x807FFFFF)) + np.uint32(0x4C000000)
+        bits = np.where(rng.integers(0, 3, count) == 0, large, bits).astype(np.uint32)
+        half = count // 2
+        bits[half : 2 * half] = bits[:half] ^ np.uint32(0x80000000)
+    return bits.view(np.float32).reshape(rows, length)
+
+
+def _line_trials(
+    plan: OperationPlan, rng: Rng, cases: int, attributes: list[dict[str, Any]]
+) -> Iterator[Trial]:
+    """Rows of several lengths and kinds, along the last axis."""
+    dtype = plan.operands[0].dtype
+    assert dtype is not None
+    rows = max(cases // (3 * len(_LENGTHS)), 1)
+    for length, kind in itertools.product(_LENGTHS, range(3)):
+        for named in attributes:
+            yield Trial((_matrix(dtype, rng, rows, length, kind),), named)
+
+
+def _sums(plan: OperationPlan, rng: Rng, cases: int) -> Iterator[Trial]:
+    dtype = plan.operands[0].dtype
+    assert dtype is not None
+    yield from _line_trials(plan, rng, cases, [{"axis": 1}])
+    yield Trial((_matrix(dtype, rng, 2, _LONG, 0),), {"axis": -1, "keepdims": True})
+    yield Trial((_matrix(dtype, rng, 40, 6, 0),), {"axis": 0})
+    yield Trial((_matrix(dtype, rng, 6, 8, 0).reshape(2, 3, 8),), {"axis": (0, 2)})
+    yield Trial((_matrix(dtype, rng, 3, 5, 0),), {})
+    if dtype is DType.Float32:
+        yield Trial((np.full((2, 3), -0.0, np.float32),), {"axis": 1})
+        yield Trial((np.zeros((2, 0), np.float32),), {"axis": 1})
+
+
+def _reductions(plan: OperationPlan, rng: Rng, cases: int) -> Iterator[Trial]:
+    yield from _line_trials(plan, rng, cases, [{"axis": 1}])
+    for row in itertools.product([0.0, -0.0, np.nan], repeat=3):
+        yield Trial((np.array([row], np.float32),), {"axis": 1})
+    yield Trial((_matrix(DType.Float32, rng, 5, 4, 1),), {"axis": 0})
+    yield Trial((_matrix(DType.Float32, rng, 5, 4, 1),), {})
+
+
+def _scans(plan: OperationPlan, rng: Rng, cases: int) -> Iterator[Trial]:
+    yield from _line_trials(plan, rng, max(cases // 16, 24), [{"axis": 1}])
+    yield Trial((np.array([-0.0, -0.0], np.float32),), {"axis": 0})
+    yield Trial((_matrix(DType.Float32, rng, 6, 3, 0),), {"axis": 0})
+
+
+def _matmuls(plan: OperationPlan, rng: Rng, cases: int) -> Iterator[Trial]:
+    lhs, rhs = (operand.dtype for operand in plan.operands)
+    assert lhs is not None
+    assert rhs is not None
+    side = max(int((cases // 18) ** 0.5), 2)
+    for length, kind in itertools.product((1, 2, 3, 17, 64, 200), range(3)):
+        a = _matrix(lhs, rng, side, length, kind)
+        b = _matrix(rhs, rng, length, side, kind)
+        yield Trial((a, b))
+    yield Trial((_matrix(lhs, rng, 2, 0, 0), _matrix(rhs, rng, 0, 3, 0)))
+
+
+def _convolutions(_plan: OperationPlan, rng: Rng, _cases: int) -> Iterator[Trial]:
+    # fmt: off
+    settings: tuple[tuple[tuple[int, ...], tuple[int, ...], dict[str, Any]], ...] = (
+        ((2, 3, 9), (4, 3, 3), {"strides": (1,), "padding": ((0, 0),)}),
+        ((1, 4, 8), (4, 2, 3), {"strides": (2,), "padding": ((1, 1),), "feature_groups": 2}),
+        ((1, 2, 7), (3, 2, 2), {"strides": (1,), "padding": ((2, 1),), "kernel_dilation": (2,)}),
+        ((1, 2, 5), (2, 2, 3), {"strides": (1,), "padding": ((1, 1),), "lhs_dilation": (2,)}),
+        ((1, 3, 6, 6), (2, 3, 3, 3), {"strides": (1, 1), "padding": ((1, 1), (1, 1))}),
+        ((1, 4, 7, 5), (4, 1, 3, 2), {"strides": (2, 1), "padding": ((1, 1), (0, 0)),
+                                     "feature_groups": 4}),
+        ((2, 6, 6, 3), (3, 3, 3, 5), {"strides": (1, 1), "padding": ((0, 0), (0, 0)),
+                                     "lhs_dims": (0, 3, 1, 2), "kernel_dims": (3, 0, 1, 2),
+                                     "output_dims": (0, 3, 1, 2)}),
+    )
+    # fmt: on
+    for (lhs, kernel, attributes), kind in itertools.product(settings, (0, 0, 1)):
+        operands = [
+            _matrix(DType.Float32, rng, 1, int(np.prod(shape)), kind).reshape(shape)
+            for shape in (lhs, kernel)
+        ]
+        yield Trial(tuple(operands), attributes)
+
+
+def _any_bits(rng: Rng, shape: tuple[int, ...]) -> Array:
+    return corpora.random_float32(rng, int(np.prod(shape))).view(np.float32).reshape(shape)
+
+
+def _gathers(_plan: OperationPlan, rng: Rng, _cases: int) -> Iterator[Trial]:
+    for axis, where in itertools.product((0, 1), ((4,), (2, 3), ())):
+        indices = rng.integers(0, 5, where).astype(np.int32)
+        yield Trial((_any_bits(rng, (5, 5)), np.asarray(indices)), {"axis": axis})
+
+
+def _scatters(plan: OperationPlan, rng: Rng, _cases: int) -> Iterator[Trial]:
+    repeats = plan.operation == "scatter_add"
+    for axis, count in itertools.product((0, 1), (1, 3, 5)):
+        indices = rng.integers(0, 5, 3 * count) if repeats else rng.permutation(5)[:count]
+        shape = [5, 4]
+        if axis:
+            shape.reverse()
+        updates = shape.copy()
+        updates[axis] = indices.size
+        for tame in (True, False):
+            make = _tame if tame else _any_bits
+            yield Trial(
+                (make(rng, tuple(shape)), indices.astype(np.int32), make(rng, tuple(updates))),
+                {"axis": axis},
+            )
+
+
+def _tame(rng: Rng, shape: tuple[int, ...]) -> Array:
+    return corpora.tame_float32(rng, int(np.prod(shape))).view(np.float32).reshape(shape)
+
+
+def _orders(plan: OperationPlan, rng: Rng, cases: int) -> Iterator[Trial]:
+    topk = plan.operation.startswith("_topk")
+    flag = "largest" if topk else "descending"
+    ties = np.array([3, np.nan, -0.0, 0.0, 2, np.nan, -np.inf, np.inf, 2, 3], np.float32)
+    rows = max(cases // 100, 2)
+    for value in (False, True):
+        for data in (
+            ties,
+            _tame(rng, (rows, 16)),
+            _any_bits(rng, (rows, 16)),
+            rng.integers(-3, 4, (rows, 40)).astype(np.float32),
+            _tame(rng, (6, 3)),
+        ):
+            axis = 0 if data.shape == (6, 3) else -1
+            attributes: dict[str, Any] = {"axis": axis, flag: value}
+            if topk:
+                attributes["k"] = max(data.shape[axis] // 2, 1)
+            yield Trial((data,), attributes)
+
+
+Family = Callable[[OperationPlan, Rng, int], Iterator[Trial]]
+
+_FAMILIES: tuple[tuple[str, Family], ...] = (
+    ("reduce_sum", _sums),
+    ("reduce_prod reduce_max reduce_min argmax argmin", _reductions),
+    ("cumsum", _scans),
+    ("matmul", _matmuls),
+    ("conv_general", _convolutions),
+    ("gather", _gathers),
+    ("scatter scatter_add", _scatters),
+    ("_sort_values _sort_indices _topk_values _topk_indices", _orders),
+)
+
+_STRUCTURED: dict[str, Family] = {
+    name: family for names, family in _FAMILIES for name in names.split()
+}
