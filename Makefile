@@ -17,7 +17,8 @@ PEERS     := $(VENV)/.peers
 .PHONY: demo test test-peers lint bench docs check quick clean
 
 demo: $(INSTALLED)
-	$(BIN)/bittrue verify numpy
+	@# Status 1 says that departures were found: that is what the demonstration shows.
+	$(BIN)/bittrue verify numpy || [ $$? -eq 1 ]
 
 test: $(INSTALLED)
 	$(BIN)/python -m pytest -n 2 $(ARGS)

@@ -1,5 +1,6 @@
 """bittrue: which dtype and which bits a tensor operation must produce, and proof of it."""
 
+from bittrue.conformance import verify
 from bittrue.dispatch import run
 from bittrue.dtypes import CompoundDType, DType, DTypeCategory, SimpleDType
 from bittrue.errors import BittrueError, PromotionError
@@ -57,4 +58,5 @@ __all__ = [
     "resolvable_plans",
     "resolve_operation_plan",
     "run",
+    "verify",
 ]

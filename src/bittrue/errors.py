@@ -60,18 +60,23 @@ class PromotionError(RefusedTypeError):
     """Implemented dtypes in a combination for which the operation has no row."""
 
 
+class UnknownNameError(BittrueError, LookupError):
+    """A name that is not registered, or is one of another kind."""
+
+
 class RangeError(BittrueError, OverflowError):
     """An exact result or scalar that its destination dtype cannot hold."""
 
 
-def int32_overflow(operation: str, position: tuple[int, ...]) -> RangeError:
-    """Build the error of an exact result outside Int32, at `position` of the result.
+class Int32OverflowError(RangeError):
+    """An exact result outside Int32. `position` is its index in the result."""
 
-    Every backend raises this one for the first such element in logical order.
-    """
-    return RangeError(
-        operation,
-        f"the exact result at index {position} is outside Int32",
-        "results in [-2147483648, 2147483647]",
-        "convert the operands to Float32 to compute in floating point",
-    )
+    def __init__(self, operation: str, position: tuple[int, ...]) -> None:
+        self.position = position
+        super().__init__(
+            operation,
+            f"the exact result at index {position} is outside Int32",
+            "results in [-2147483648, 2147483647]",
+            "convert the operands to Float32 to compute in floating point",
+        )
+        self.args = (operation, position)

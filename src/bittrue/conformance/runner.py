@@ -20,11 +20,12 @@ import numpy.typing as npt
 from bittrue.conformance import compare, rules
 from bittrue.conformance.compare import Difference
 from bittrue.conformance.records import Mismatch, PlanReport, Verification
-from bittrue.conformance.terms import sum_terms
+from bittrue.conformance.terms import computed_elements, sum_terms
 from bittrue.conformance.trials import Trial, trials
 from bittrue.dispatch import Call, prepare
-from bittrue.errors import RangeError, RefusedValueError, ResultDTypeError
-from bittrue.geometry import Geometry, Reduction, Scan
+from bittrue.dtypes import SimpleDType
+from bittrue.errors import Int32OverflowError, RangeError, RefusedValueError, ResultDTypeError
+from bittrue.geometry import Contraction, Geometry, Reduction, Scan
 from bittrue.policy import DEFAULT, OperationPlan, Policy
 from bittrue.providers import (
     Backend,
@@ -251,7 +252,7 @@ def _compare_whole(
 ) -> None:
     try:
         expected = reference.execute(call.plan, call.operands, call.geometry)
-    except RangeError:
+    except Int32OverflowError as overflow:
         try:
             result = target.execute(call.plan, call.operands, call.geometry)
         except _FAULTS:
@@ -259,7 +260,10 @@ def _compare_whole(
         except Exception:  # noqa: BLE001 - any refusal is right here
             tally.equal += 1
         else:
-            _count_wrap(call, 0, f"elements {_bits(result)[:SHOWN_TERMS].tolist()}", tally)
+            shape = call.geometry.shape
+            index = int(np.ravel_multi_index(overflow.position, shape)) if shape else 0
+            got = compare.spell(call.plan.output, int(_bits(result)[index]))
+            _count_wrap(call, index, got, tally)
         return
     cases = max(int(np.prod(call.geometry.shape)), 1)
     try:
@@ -371,10 +375,23 @@ def _operands_of(call: Call, index: int) -> tuple[str, ...]:
             for operand in call.operands
         )
     if isinstance(geometry, Reduction | Scan) and converted(call.operands[0]).elements():
-        terms = sum_terms(call, index)
-        dtype = plan.operands[0].convert_to
-        shown = [compare.spell(dtype, term) for term in terms[:SHOWN_TERMS]]
-        more = len(terms) - len(shown)
-        return (*shown, f"... {more} more") if more else tuple(shown)
+        return (_listed(plan.operands[0].convert_to, sum_terms(call, index)),)
+    if isinstance(geometry, Contraction):
+        lhs, rhs = (
+            computed_elements(operand, planned)
+            for operand, planned in zip(call.operands, plan.operands, strict=True)
+        )
+        row, column = divmod(index, geometry.m)
+        return (
+            _listed(plan.operands[0].convert_to, lhs[row * geometry.k : (row + 1) * geometry.k]),
+            _listed(plan.operands[1].convert_to, rhs[column :: geometry.m]),
+        )
     shapes = [f"{converted(o).dtype.name}{list(converted(o).shape)}" for o in call.operands]
     return (*shapes, f"result element {index}")
+
+
+def _listed(dtype: SimpleDType, elements: list[int]) -> str:
+    """Write elements as a list, the first few of a long one."""
+    shown = ", ".join(compare.spell(dtype, element) for element in elements[:SHOWN_TERMS])
+    more = len(elements) - SHOWN_TERMS
+    return f"[{shown}, ... {more} more]" if more > 0 else f"[{shown}]"

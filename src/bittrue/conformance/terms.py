@@ -15,7 +15,7 @@ from bittrue.policy import OperandPlan
 from bittrue.providers import Operand, converted
 
 
-def float32_elements(operand: Operand, planned: OperandPlan) -> list[int]:
+def computed_elements(operand: Operand, planned: OperandPlan) -> list[int]:
     """Return the elements of an operand as the plan computes them: Float32 bit patterns."""
     buffer = converted(operand)
     if buffer.dtype is planned.convert_to:
@@ -24,13 +24,15 @@ def float32_elements(operand: Operand, planned: OperandPlan) -> list[int]:
 
 
 def sum_terms(call: Call, index: int) -> list[int]:
-    """Return the Float32 terms, as bits, that result `index` of a summing call adds."""
-    elements = [
-        float32_elements(operand, planned)
-        for operand, planned in zip(call.operands, call.plan.operands, strict=True)
-        if planned.convert_to.name == "Float32"
-    ]
+    """Return the terms, as stored elements, that result `index` of a reduction or sum combines."""
     geometry = call.geometry
+    elements = [
+        computed_elements(operand, planned)
+        for position, (operand, planned) in enumerate(
+            zip(call.operands, call.plan.operands, strict=True)
+        )
+        if not (position == 1 and isinstance(geometry, Indexing))
+    ]
     shapes = [converted(operand).shape for operand in call.operands]
     if isinstance(geometry, Reduction):
         kept, reduced = groups(shapes[0], geometry.axes)

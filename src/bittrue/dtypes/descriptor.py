@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from typing import ClassVar, NoReturn, Self, final
 
 from bittrue._records import SHOWN_TYPES, shown, type_name
+from bittrue.errors import UnknownNameError
 
 _lock = threading.Lock()
 _registry: dict[str, DType] = {}
@@ -150,8 +151,7 @@ class DType(metaclass=_Namespace):
             return dtype
         known = ", ".join(d.name for d in cls.registered())
         came = f"{name!r} is a {type_name(dtype)}" if dtype is not None else f"unknown {name!r}"
-        msg = f"{cls.__name__}.from_name: {came}; expected one of {known}"
-        raise LookupError(msg)
+        raise UnknownNameError(f"{cls.__name__}.from_name", came, f"one of {known}")
 
     def __setattr__(self, name: str, value: object) -> NoReturn:
         msg = f"{self!r} is immutable: attribute {name!r} cannot be set"

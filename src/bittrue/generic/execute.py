@@ -12,7 +12,7 @@ from typing import Any
 
 from bittrue.dtypes import DType
 from bittrue.encoding import BINARY32
-from bittrue.errors import int32_overflow
+from bittrue.errors import Int32OverflowError
 from bittrue.generic import conv, indexing, matmul, reduce, sort
 from bittrue.generic.array import Array, coordinates_of
 from bittrue.generic.elementwise import FUNCTIONS, elementwise
@@ -94,5 +94,5 @@ def execute(plan: OperationPlan, operands: tuple[Array, ...], geometry: Geometry
             elements.append(element)  # noqa: PERF402 - the length tells where a failure stood
     except LeavesInt32:
         position = coordinates_of(len(elements), geometry.shape)
-        raise int32_overflow(plan.operation, position) from None
+        raise Int32OverflowError(plan.operation, position) from None
     return Array(plan.output, geometry.shape, elements)
