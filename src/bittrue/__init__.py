@@ -4,6 +4,7 @@ from bittrue.conformance import verify
 from bittrue.dispatch import run
 from bittrue.dtypes import CompoundDType, DType, DTypeCategory, SimpleDType
 from bittrue.errors import BittrueError, PromotionError
+from bittrue.functions import Ordered, ge, gt, sort, topk
 from bittrue.policy import (
     DEFAULT,
     SIMPLE,
@@ -47,16 +48,21 @@ __all__ = [
     "OperationOverload",
     "OperationPlan",
     "OperationSpec",
+    "Ordered",
     "Policy",
     "PromotionError",
     "SimpleDType",
     "Tensor",
     "asarray",
+    "ge",
+    "gt",
     "operation_execution_options",
     "plan_accumulator_variants",
     "registered_operations",
     "resolvable_plans",
     "resolve_operation_plan",
     "run",
+    "sort",
+    "topk",
     "verify",
 ]
