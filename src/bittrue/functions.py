@@ -35,8 +35,11 @@ def sort(
     are equal, and NaNs stand after every number ascending, before every number descending. Raises
     as `run` does: `TypeError` for another dtype, `ValueError` for an axis outside the rank.
     """
-    attributes = {"axis": axis, "descending": descending, "policy": policy, "backend": backend}
-    return Ordered(run("_sort_values", x, **attributes), run("_sort_indices", x, **attributes))
+    values, indices = (
+        run(f"_sort_{part}", x, axis, descending, policy=policy, backend=backend)
+        for part in Ordered._fields
+    )
+    return Ordered(values, indices)
 
 
 def topk(
@@ -53,10 +56,11 @@ def topk(
     Descending if `largest`, so that NaNs come first; ties as in `sort`. Raises as `run` does:
     `ValueError` for `k` outside [1, extent].
     """
-    attributes = {"axis": axis, "largest": largest, "policy": policy, "backend": backend}
-    return Ordered(
-        run("_topk_values", x, k, **attributes), run("_topk_indices", x, k, **attributes)
+    values, indices = (
+        run(f"_topk_{part}", x, k, axis, largest, policy=policy, backend=backend)
+        for part in Ordered._fields
     )
+    return Ordered(values, indices)
 
 
 def gt(
