@@ -64,6 +64,32 @@ class UnknownNameError(BittrueError, LookupError):
     """A name that is not registered, or is one of another kind."""
 
 
+class UnknownFormatError(UnknownNameError, KeyError):
+    """A name that no format has."""
+
+
+class RejectedError(RefusedValueError):
+    """A conversion or post-processing request that is rejected before anything exists.
+
+    `category` names the kind of fault; `position` the index of the offending element, None where
+    there is none.
+    """
+
+    def __init__(
+        self,
+        category: str,
+        subject: str,
+        came: str,
+        accepted: str = "",
+        advice: str = "",
+        position: tuple[int, ...] | None = None,
+    ) -> None:
+        self.category = category
+        self.position = position
+        super().__init__(subject, came, accepted, advice)
+        self.args = (category, subject, came, accepted, advice, position)
+
+
 class RangeError(BittrueError, OverflowError):
     """An exact result or scalar that its destination dtype cannot hold."""
 

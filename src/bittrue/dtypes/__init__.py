@@ -6,7 +6,9 @@ from bittrue.dtypes.catalog import (
     ENCODINGS,
     EncodingRow,
     FloatFields,
+    Specials,
     encoding_of,
+    register_encoding,
 )
 from bittrue.dtypes.descriptor import CompoundDType, DType, DTypeCategory, SimpleDType
 
@@ -20,5 +22,7 @@ __all__ = [
     "EncodingRow",
     "FloatFields",
     "SimpleDType",
+    "Specials",
     "encoding_of",
+    "register_encoding",
 ]

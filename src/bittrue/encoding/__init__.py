@@ -1,6 +1,23 @@
-"""Encodings of numbers: layouts, the rounding gate, exact decoding and encoding."""
+"""Encodings of numbers: formats, the rounding gate, exact decoding, encoding and conversion."""
 
 from bittrue.encoding.binary import BINARY32, BINARY64, BinaryFormat
+from bittrue.encoding.catalog import Formats, formats
+from bittrue.encoding.format import Class, Decomposition, Format
+from bittrue.encoding.lanes import convert_lane
 from bittrue.encoding.rounding import Rounding, round_magnitude
+from bittrue.encoding.status import Status
 
-__all__ = ["BINARY32", "BINARY64", "BinaryFormat", "Rounding", "round_magnitude"]
+__all__ = [
+    "BINARY32",
+    "BINARY64",
+    "BinaryFormat",
+    "Class",
+    "Decomposition",
+    "Format",
+    "Formats",
+    "Rounding",
+    "Status",
+    "convert_lane",
+    "formats",
+    "round_magnitude",
+]

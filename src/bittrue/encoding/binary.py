@@ -60,7 +60,11 @@ class BinaryFormat:
     def of(cls, dtype: SimpleDType) -> BinaryFormat:
         """Read the layout from the row of `dtype` in the dtype list."""
         fields = encoding_of(dtype).fields
-        if fields is None or fields.exponent_bits is None or fields.fraction_bits is None:
+        if (
+            fields is None
+            or not isinstance(fields.exponent_bits, int)
+            or not isinstance(fields.fraction_bits, int)
+        ):
             msg = f"{dtype!r} is no IEEE binary format"
             raise ValueError(msg)
         return cls(fields.exponent_bits, fields.fraction_bits)

@@ -42,25 +42,32 @@ def round_magnitude(
     negative: bool = False,
     sticky: bool = False,
     rounding: Rounding = Rounding.RNE,
+    odd: bool | None = None,
+    random: int | None = None,
 ) -> tuple[int, bool]:
     """Round ``(magnitude + lost) / 2**drop`` to an integer; return it and whether it is inexact.
 
     `negative` is the sign of the number whose magnitude this is (directed modes and RHB need it).
     A `sticky` lost part needs ``drop >= 1``: with less, no bit would be left to tell its size.
+    `odd` is the parity of the kept integer where that of its code differs. With `random`, a word
+    of 32 bits, the magnitude moves up if the word is below the lost part's share of 2**32.
     """
     if drop <= 0:
         return magnitude << -drop, False
-    if drop > magnitude.bit_length() + 1:
+    if random is None and drop > magnitude.bit_length() + 1:
         # Below a quarter, however far: a quarter rounds the same and needs no giant mask.
         magnitude, drop = min(magnitude, 1), 2
     kept = magnitude >> drop
-    rest = magnitude & ((1 << drop) - 1)
+    rest = magnitude - (kept << drop)
     if not rest and not sticky:
         return kept, False
+    if random is not None:
+        return kept + (random < (rest << 32) >> drop), True
     half = 1 << (drop - 1)
     above = rest > half or (rest == half and sticky)
     tie = rest == half and not sticky
-    up = _moves_up(rounding, above=above, tie=tie, odd=bool(kept & 1), negative=negative)
+    parity = bool(kept & 1) if odd is None else odd
+    up = _moves_up(rounding, above=above, tie=tie, odd=parity, negative=negative)
     return kept + up, True
 
 
