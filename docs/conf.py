@@ -1,6 +1,33 @@
-"""Sphinx configuration; `make docs` builds with warnings as errors."""
+"""Sphinx configuration; `make docs` builds with warnings as errors.
 
+Tables are written from the rows they describe at each build and stand in the pages as
+``{{ name }}``; a page types no second copy of a row.
+"""
+
+import itertools
+import re
+import tomllib
+from collections.abc import Iterable
+from importlib import import_module
 from importlib.metadata import version as installed_version
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from docutils import nodes
+from sphinx.addnodes import pending_xref
+from sphinx.application import Sphinx
+from sphinx.environment import BuildEnvironment
+from sphinx.errors import ConfigError
+
+import bittrue
+from bittrue.conformance.rules import RULES
+from bittrue.dtypes import COMPOUNDS, ENCODINGS, EncodingRow
+from bittrue.geometry import attributes_of
+from bittrue.providers.registry import BACKENDS
+from bittrue.report.plans import plans_markdown
+
+DOCS = Path(__file__).parent
 
 project = "bittrue"
 author = "The bittrue developers"
@@ -8,9 +35,162 @@ copyright = "The bittrue developers"  # noqa: A001 - the name Sphinx reads
 version = release = installed_version("bittrue")
 
 extensions = ["myst_parser", "sphinx.ext.autodoc"]
-myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
+myst_enable_extensions = ["colon_fence", "deflist", "substitution"]
 myst_heading_anchors = 3
 nitpicky = True
 
+# A docstring names code in single backticks.
+default_role = "code"
+autodoc_member_order = "bysource"
+autodoc_typehints_format = "short"
+python_use_unqualified_type_names = True
+
 html_theme = "furo"
 html_title = f"bittrue {release}"
+
+
+# --- tables -------------------------------------------------------------------------------------
+
+
+def table(head: Iterable[str], rows: Iterable[Iterable[object]]) -> str:
+    """Write a Markdown table."""
+    heading = tuple(head)
+    lines = (heading, ("---",) * len(heading), *rows)
+    return "\n".join(f"| {' | '.join(map(str, line))} |" for line in lines)
+
+
+def width(value: Any) -> str:
+    """Write a field width: a number, a range, or nothing."""
+    if value is None:
+        return ""
+    return "-".join(map(str, value)) if isinstance(value, tuple) else str(value)
+
+
+def dtype_cells(row: EncodingRow) -> tuple[str, ...]:
+    """Describe one simple dtype."""
+    fields = row.fields
+    split = (
+        ("", "", "", "")
+        if fields is None
+        else (
+            "" if fields.sign_bit is None else "1",
+            width(fields.exponent_bits),
+            width(fields.fraction_bits),
+            width(fields.bias),
+        )
+    )
+    return (f"`{row.dtype}`", row.encoding, row.category, str(row.lane_bits), *split)
+
+
+def compound_cells(
+    name: str, planes: tuple[str, ...], blocks: tuple[int | None, ...]
+) -> tuple[str, ...]:
+    """Describe one compound dtype."""
+    covers = ("the whole tensor" if block is None else str(block) for block in blocks)
+    return f"`{name}`", ", ".join(f"`{plane}`" for plane in planes), ", ".join(covers)
+
+
+def attribute_cells() -> Iterable[tuple[str, str]]:
+    """Describe the attributes of every operation that takes some; equal ones share a line."""
+    taken = [(spec.name, attributes_of(spec.name)) for spec in bittrue.SIMPLE.specs()]
+    ordered = sorted((pair for pair in taken if pair[1]), key=lambda pair: str(pair[1]))
+    for attributes, group in itertools.groupby(ordered, key=lambda pair: pair[1]):
+        spelled = (
+            f"`{a.name}`" if a.default is ... else f"`{a.name}={a.default!r}`" for a in attributes
+        )
+        yield " ".join(f"`{name}`" for name, _ in group), ", ".join(spelled)
+
+
+def layers() -> list[str]:
+    """List the layers that the import contract of `pyproject.toml` states, highest first."""
+    contracts = tomllib.loads((DOCS.parent / "pyproject.toml").read_text())["tool"]["importlinter"]
+    stated = next(c["layers"] for c in contracts["contracts"] if c["type"] == "layers")
+    return [re.sub(r"[()]", "", layer) for layer in stated]
+
+
+def package_cells() -> Iterable[tuple[str, str]]:
+    """Describe every module or package below the root by the first line of its docstring."""
+    for name in " | ".join(layers()).split(" | "):
+        if find_spec(f"bittrue.{name}") is not None:
+            about = import_module(f"bittrue.{name}").__doc__ or ""
+            yield f"`{name}`", about.partition("\n")[0]
+
+
+def backend_cells() -> Iterable[tuple[str, ...]]:
+    """Describe every backend."""
+    for row in BACKENDS:
+        promise = "every bit" if row.runs_by_default else "nothing: it is compared"
+        yield f"`{row.name}`", promise, f"`pip install '{row.install}'`" if row.install else ""
+
+
+simple_rows = [row for row in ENCODINGS if row.dtype is not None]
+myst_substitutions = {
+    "plans": plans_markdown(bittrue.SIMPLE),
+    "plan_count": len(bittrue.SIMPLE.plans()),
+    "operation_count": len(bittrue.SIMPLE.specs()),
+    "overload_count": sum(len(spec.overloads) for spec in bittrue.SIMPLE.specs()),
+    "dtypes": table(
+        ("dtype", "encoding", "category", "bits", "sign", "exponent", "fraction", "bias"),
+        map(dtype_cells, simple_rows),
+    ),
+    "compounds": table(
+        ("dtype", "planes", "elements that one entry covers"),
+        itertools.starmap(compound_cells, COMPOUNDS),
+    ),
+    "attributes": table(("operations", "attributes"), attribute_cells()),
+    "rules": table(
+        ("operation", "rule"),
+        (
+            (f"`{name}`", text.replace("|", "\\|").replace("*", "\\*"))
+            for name, text in RULES.items()
+        ),
+    ),
+    "layers": "\n".join(("```text", *layers(), "```")),
+    "packages": table(("package", "is"), package_cells()),
+    "backends": table(("backend", "promises", "needs"), backend_cells()),
+}
+
+
+# --- references ---------------------------------------------------------------------------------
+
+
+def check_api_page() -> None:
+    """Fail where the page of the public names lacks one."""
+    page = (DOCS / "reference" / "api.md").read_text()
+    described = set(re.findall(r"^\.\. auto\w+:: (\w+)", page, re.MULTILINE))
+    if described != set(bittrue.__all__):
+        difference = sorted(described ^ set(bittrue.__all__))
+        msg = f"reference/api.md and bittrue.__all__ differ in {difference}"
+        raise ConfigError(msg)
+
+
+def resolve(
+    app: Sphinx, env: BuildEnvironment, node: pending_xref, content: nodes.TextElement
+) -> nodes.Node | None:
+    """Resolve a name where it is defined to where it is public.
+
+    Names that are not public, and those of other libraries, stay text: they are no part of the
+    documented surface. A public name that resolves nowhere is still an error.
+    """
+    if node.get("refdomain") != "py":
+        return None
+    name = node["reftarget"].rpartition(".")[2]
+    if name not in bittrue.__all__:
+        return content
+    return env.domains["py"].resolve_xref(
+        env, node["refdoc"], app.builder, "obj", f"bittrue.{name}", node, content
+    )
+
+
+def end_code(
+    _app: Sphinx, _kind: str, _name: str, _what: object, _o: object, lines: list[str]
+) -> None:
+    """End code where its backtick ends: docstrings write plurals such as `Tensor`s."""
+    lines[:] = [re.sub(r"(?<=\w)`(?=s\b)", "`\\\\ ", line) for line in lines]
+
+
+def setup(app: Sphinx) -> None:
+    """Connect what the configuration adds."""
+    check_api_page()
+    app.connect("autodoc-process-docstring", end_code)
+    app.connect("missing-reference", resolve)

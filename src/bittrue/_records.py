@@ -29,8 +29,21 @@ def shown(value: object) -> str:
     The repr of anything else might read tensor elements, or fail: planning must do neither.
     """
     if type(value) in SHOWN_TYPES:
-        return f"{type_name(value)} ({value!r})"
+        return f"{type_name(value)} ({spelled(value)})"
     return type_name(value)
+
+
+def spelled(value: object) -> str:
+    """Return the repr of a plain value, an integer too long to print by its length.
+
+    Python refuses to print an integer of more than some thousand digits, alone or inside a tuple.
+    """
+    try:
+        return repr(value)
+    except ValueError:
+        if isinstance(value, int):
+            return f"{'-' if value < 0 else ''}an integer of {value.bit_length()} bits"
+        return f"a {type_name(value)} of too many digits to print"
 
 
 def require(record: object, field: str, value: object, kind: type[T]) -> T:

@@ -17,6 +17,7 @@ import numpy as np
 
 from bittrue.dtypes import DType, SimpleDType
 from bittrue.errors import (
+    BittrueError,
     RefusedIndexError,
     RefusedTypeError,
     RefusedValueError,
@@ -33,7 +34,7 @@ from bittrue.providers import (
     default_backends,
 )
 from bittrue.scalars import convert_scalar
-from bittrue.tensor import Buffer, Tensor, buffer_of, dtype_of_array
+from bittrue.tensor import Buffer, ElementList, Tensor, buffer_of, dtype_of_array, read_list
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,11 +90,16 @@ def prepare(
     """Plan a call and check everything about it; see `run` for the errors."""
     if not isinstance(policy, Policy):
         raise RefusedTypeError("policy", f"got {type(policy).__name__}", "a Policy")
-    given, attributes = _split(operation, arguments, attributes, policy)
+    given, rest = _split(operation, arguments, policy)
     read = [_read(argument) for argument in given]
+    for argument in read:
+        if argument.unreadable is not None:
+            policy.check_concrete(operation, [r.planned for r in read])
+            raise argument.unreadable
     plan = policy.resolve(
         operation, *(r.planned for r in read), accumulator_dtype=accumulator_dtype
     )
+    attributes = _positional(operation, len(given), rest, attributes)
     operands = tuple(_materialise(plan, position, r) for position, r in enumerate(read))
     shapes = tuple(converted(operand).shape for operand in operands)
     geometry = geometry_of(operation, shapes, attributes)
@@ -123,10 +129,14 @@ def execute(call: Call, backends: Iterable[Backend]) -> Buffer:
 
 @dataclass(frozen=True, slots=True)
 class _Read:
-    """An argument: what the planner sees, and what holds its elements (None: it has none)."""
+    """An argument: what the planner sees, and what holds its elements (None: it has none).
+
+    `unreadable` is the error of a list that has no dtype or shape.
+    """
 
     planned: object
     source: object
+    unreadable: BittrueError | None = None
 
 
 def _read(argument: object) -> _Read:
@@ -135,8 +145,12 @@ def _read(argument: object) -> _Read:
     if isinstance(argument, np.ndarray | np.generic):
         return _Read(dtype_of_array(argument), argument)
     if isinstance(argument, list | tuple):
-        buffer = buffer_of(argument)
-        return _Read(buffer.dtype, buffer)
+        try:
+            listed = read_list(argument)
+        except BittrueError as error:
+            return _Read(None, argument, error)
+        # The elements convert after planning: a plan error comes first.
+        return _Read(listed.dtype, listed)
     if isinstance(argument, DType):
         return _Read(argument, None)
     return _Read(argument, argument)
@@ -154,31 +168,43 @@ def _materialise(plan: OperationPlan, position: int, read: _Read) -> Operand:
             "a tensor, an array or a nested list",
             "plan with dtypes through resolve_operation_plan",
         )
-    return read.source if isinstance(read.source, Buffer) else buffer_of(read.source, copy=False)
+    if isinstance(read.source, Buffer):
+        return read.source
+    if isinstance(read.source, ElementList):
+        return read.source.buffer()
+    return buffer_of(read.source, copy=False)
 
 
 def _split(
-    operation: str, arguments: Sequence[Any], attributes: dict[str, Any], policy: Policy
-) -> tuple[list[Any], dict[str, Any]]:
+    operation: str, arguments: Sequence[Any], policy: Policy
+) -> tuple[Sequence[Any], Sequence[Any]]:
     """Separate the policy operands from the attributes that follow them."""
     spec = policy.spec(operation)
     positions = None if spec is None else spec.dtype_operand_positions
     if positions is None:
-        return list(arguments), attributes
+        return arguments, ()
     operands = [arguments[position] for position in positions if position < len(arguments)]
-    rest = [a for position, a in enumerate(arguments) if position not in positions]
+    return operands, [a for position, a in enumerate(arguments) if position not in positions]
+
+
+def _positional(
+    operation: str, operands: int, rest: Sequence[Any], attributes: dict[str, Any]
+) -> dict[str, Any]:
+    """Name the attributes that were given by position, and join those given by keyword."""
+    if not rest:
+        return attributes
     names = [attribute.name for attribute in attributes_of(operation)]
     if len(rest) > len(names):
         raise RefusedTypeError(
             operation,
-            f"got {len(arguments)} positional arguments",
-            f"at most {len(positions) + len(names)}",
+            f"got {operands + len(rest)} positional arguments",
+            f"at most {operands + len(names)}",
         )
     combined = dict(zip(names, rest, strict=False))
     for name in combined:
         if name in attributes:
             raise RefusedTypeError(operation, f"attribute {name!r} was given twice", "once")
-    return operands, {**combined, **attributes}
+    return {**combined, **attributes}
 
 
 def _check_indices(operation: str, indices: Buffer, geometry: Indexing) -> None:

@@ -11,11 +11,12 @@ are stored non-negative. Logical order is row-major, the last axis fastest.
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from bittrue._records import shown
+from bittrue._records import shown, spelled
 from bittrue.errors import RangeError, RefusedAxisError, RefusedTypeError, RefusedValueError
 from bittrue.policy.weak import INT32_MAX
 
@@ -117,7 +118,10 @@ Checker = Callable[[str, Shapes, Mapping[str, Any]], Geometry]
 def _integer(operation: str, name: str, value: object) -> int:
     if isinstance(value, bool) or not hasattr(value, "__index__"):
         raise RefusedTypeError(f"{operation}: {name}", f"got {shown(value)}", "an int")
-    return int(value.__index__())
+    try:
+        return operator.index(value)
+    except TypeError:  # an array has __index__ and means it only for one integer
+        raise RefusedTypeError(f"{operation}: {name}", f"got {shown(value)}", "an int") from None
 
 
 def _flag(operation: str, name: str, value: object) -> bool:
@@ -130,7 +134,9 @@ def _axis(operation: str, value: object, rank: int) -> int:
     axis = _integer(operation, "axis", value)
     if not -rank <= axis < rank:
         raise RefusedAxisError(
-            f"{operation}: axis", f"{axis} for a tensor of rank {rank}", f"one in [{-rank}, {rank})"
+            f"{operation}: axis",
+            f"{spelled(axis)} for a tensor of rank {rank}",
+            f"one in [{-rank}, {rank})",
         )
     return axis % rank
 
@@ -151,7 +157,7 @@ def _per_axis(operation: str, name: str, value: object, rank: int) -> tuple[int,
     )
     if len(entries) != rank or any(entry < 1 for entry in entries):
         raise RefusedValueError(
-            f"{operation}: {name}", f"{entries}", f"{rank} entries of at least 1"
+            f"{operation}: {name}", spelled(entries), f"{rank} entries of at least 1"
         )
     return entries
 
@@ -165,7 +171,7 @@ def _permutation(operation: str, name: str, value: object, rank: int) -> tuple[i
     )
     if sorted(entries) != list(range(rank)):
         raise RefusedValueError(
-            f"{operation}: {name}", f"{entries}", f"a permutation of 0..{rank - 1}"
+            f"{operation}: {name}", spelled(entries), f"a permutation of 0..{rank - 1}"
         )
     return entries
 
@@ -245,7 +251,9 @@ def _extremum(operation: str, shapes: Shapes, attributes: Mapping[str, Any]) -> 
 def _arg_extremum(operation: str, shapes: Shapes, attributes: Mapping[str, Any]) -> Geometry:
     axis = attributes["axis"]
     if isinstance(axis, tuple):
-        raise RefusedTypeError(f"{operation}: axis", f"got tuple ({axis!r})", "an int or None")
+        raise RefusedTypeError(
+            f"{operation}: axis", f"got tuple ({spelled(axis)})", "an int or None"
+        )
     reduction = _extremum(operation, shapes, attributes)
     axes = _reduction_axes(operation, axis, len(shapes[0]))
     _check_positions(operation, reduced_extent(shapes[0], axes))
@@ -313,7 +321,9 @@ def _topk(operation: str, shapes: Shapes, attributes: Mapping[str, Any]) -> Geom
     k = _integer(operation, "k", attributes["k"])
     if not 1 <= k <= shape[axis]:
         raise RefusedValueError(
-            f"{operation}: k", f"{k} of {shape[axis]} elements", f"one in [1, {shape[axis]}]"
+            f"{operation}: k",
+            f"{spelled(k)} of {shape[axis]} elements",
+            f"one in [1, {shape[axis]}]",
         )
     _check_positions(operation, shape[axis])
     return Ordering((*shape[:axis], k, *shape[axis + 1 :]), axis, largest, k)
@@ -324,10 +334,10 @@ def _padding(operation: str, value: object, rank: int) -> tuple[tuple[int, int],
     for i, pair in enumerate(_sequence(operation, "padding", value)):
         entry = f"padding[{i}]"
         if len(_sequence(operation, entry, pair)) != 2:
-            raise RefusedTypeError(f"{operation}: {entry}", f"{pair!r}", "a (low, high) pair")
+            raise RefusedTypeError(f"{operation}: {entry}", spelled(pair), "a (low, high) pair")
         low, high = (_integer(operation, entry, side) for side in pair)
         if low < 0 or high < 0:
-            raise RefusedValueError(f"{operation}: {entry}", f"{pair!r}", "non-negative padding")
+            raise RefusedValueError(f"{operation}: {entry}", spelled(pair), "non-negative padding")
         pairs.append((low, high))
     if len(pairs) != rank:
         raise RefusedValueError(

@@ -11,7 +11,7 @@ import math
 import numbers
 from dataclasses import dataclass
 
-from bittrue._records import shown
+from bittrue._records import shown, spelled
 from bittrue.dtypes import DType, SimpleDType
 from bittrue.encoding import BINARY32, BINARY64, BinaryFormat
 from bittrue.errors import RangeError, RefusedTypeError
@@ -72,7 +72,9 @@ def _to_int32(value: object) -> ScalarConversion:
     exact = int(value)
     if not INT32_MIN <= exact <= INT32_MAX:
         raise RangeError(
-            "Int32 element", f"{exact} is out of range", f"a value in [{INT32_MIN}, {INT32_MAX}]"
+            "Int32 element",
+            f"{spelled(exact)} is out of range",
+            f"a value in [{INT32_MIN}, {INT32_MAX}]",
         )
     return ScalarConversion(exact)
 

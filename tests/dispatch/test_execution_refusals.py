@@ -404,3 +404,24 @@ def test_singularities_raise_and_warn_nothing(recwarn):
         for backend in (None, "generic"):
             run(operation, *operands, policy=SIMPLE, backend=backend)
     assert not recwarn.list
+
+
+@pytest.mark.rule("policy.categories.no-generic-path")
+@pytest.mark.parametrize("other", [[2**40], [1.0, 10**60], [], [True, 1]])
+def test_a_category_is_refused_before_elements_of_a_list_are(other):
+    """6.1 step 4a: whatever else is wrong. The elements convert after planning (7.1)."""
+    for operands in ((DType.Any, other), (other, DType.Any)):
+        refused(TypeError, "add", *operands, fragments=("Any",))
+
+
+@pytest.mark.rule("operations.9.text")
+def test_numbers_too_long_to_print():
+    """Python prints no integer of more than 4300 digits; class and form of the error stay."""
+    endless = 10**5000
+    refused(OverflowError, "mul", INDEX, endless)
+    refused(OverflowError, "mul", VECTOR, endless)
+    refused(OverflowError, "pow", INDEX, endless)
+    refused(OverflowError, "neg", [1.0, endless])
+    refused(OverflowError, "relu", [endless])
+    refused(ValueError, "cumsum", VECTOR, endless)
+    refused(ValueError, "_topk_values", VECTOR, endless)

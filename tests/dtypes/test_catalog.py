@@ -18,6 +18,7 @@ from bittrue.dtypes import (
     EncodingRow,
     FloatFields,
     SimpleDType,
+    Specials,
     encoding_of,
 )
 
@@ -87,22 +88,22 @@ TYPES = [
 
 # formats.md 2: sign bit, exponent bits, fraction bits, bias, low zero bits
 FIELDS = {
-    "FP64": (63, 11, 52, 1023, 0),
-    "FP32": (31, 8, 23, 127, 0),
-    "TF32": (31, 8, 10, 127, 13),
-    "HF32": (31, 8, 11, 127, 12),
-    "FP16": (15, 5, 10, 15, 0),
-    "BF16": (15, 8, 7, 127, 0),
-    "HiF8": (7, None, None, None, 0),
-    "E4M3": (7, 4, 3, 7, 0),
-    "E5M2": (7, 5, 2, 15, 0),
-    "E3M2": (5, 3, 2, 3, 0),
-    "E2M3": (5, 2, 3, 1, 0),
-    "E2M1X2": (3, 2, 1, 1, 0),
-    "E1M2X2": (3, 1, 2, 1, 0),
-    "HiF4X2": (3, 1, 2, 1, 0),
-    "E8M0": (None, 8, 0, 127, 0),
-    "FP19": (18, 8, 10, 127, 0),
+    "FP64": (63, 11, 52, 1023, 0, Specials.IEEE),
+    "FP32": (31, 8, 23, 127, 0, Specials.IEEE),
+    "TF32": (31, 8, 10, 127, 13, Specials.IEEE),
+    "HF32": (31, 8, 11, 127, 12, Specials.IEEE),
+    "FP16": (15, 5, 10, 15, 0, Specials.IEEE),
+    "BF16": (15, 8, 7, 127, 0, Specials.IEEE),
+    "HiF8": (7, (0, 4), (1, 3), None, 0, Specials.TAPERED),
+    "E4M3": (7, 4, 3, 7, 0, Specials.LAST),
+    "E5M2": (7, 5, 2, 15, 0, Specials.IEEE),
+    "E3M2": (5, 3, 2, 3, 0, Specials.NONE),
+    "E2M3": (5, 2, 3, 1, 0, Specials.NONE),
+    "E2M1X2": (3, 2, 1, 1, 0, Specials.NO_SUBNORMAL),
+    "E1M2X2": (3, 1, 2, 1, 0, Specials.NO_SUBNORMAL),
+    "HiF4X2": (3, 1, 2, 1, 0, Specials.NO_SUBNORMAL),
+    "E8M0": (None, 8, 0, 127, 0, Specials.SCALE),
+    "FP19": (18, 8, 10, 127, 0, Specials.IEEE),
 }
 
 # operations.md 1.2: descriptor to name of its encoding
@@ -228,8 +229,8 @@ def test_fp19_is_a_parameter_format_without_a_type_code() -> None:
 def test_each_floating_encoding_has_the_fields_of_the_formats_sheet(name: str) -> None:
     fields = _row(name).fields
     assert fields is not None
-    sign, exponent, fraction, bias, low_zeros = FIELDS[name]
-    assert fields == FloatFields(sign, exponent, fraction, bias, low_zeros)
+    sign, exponent, fraction, bias, low_zeros, specials = FIELDS[name]
+    assert fields == FloatFields(sign, exponent, fraction, bias, specials, low_zeros)
 
 
 @pytest.mark.rule("dtypes.catalog.fields")
@@ -238,9 +239,11 @@ def test_the_fields_fill_the_lane(name: str) -> None:
     row = _row(name)
     assert row.fields is not None
     fields = row.fields
-    if fields.exponent_bits is None or fields.fraction_bits is None:
-        assert name == "HiF8"
+    if name == "HiF8":  # sign, then a prefix, exponent and fraction that share what is left
+        assert (fields.exponent_bits, fields.fraction_bits) == ((0, 4), (1, 3))
         return
+    assert isinstance(fields.exponent_bits, int)
+    assert isinstance(fields.fraction_bits, int)
     sign = 0 if fields.sign_bit is None else 1
     parts = fields.exponent_bits + fields.fraction_bits + fields.low_zero_bits
     assert sign + parts == row.lane_bits
@@ -274,7 +277,10 @@ def test_the_rows_agree_with_the_shared_descriptors() -> None:
             actual["exponent_bits"] = [fields.exponent_bits, fields.exponent_bits]
             actual["fraction_bits"] = [fields.fraction_bits, fields.fraction_bits]
         else:
-            assert (fields.exponent_bits, fields.fraction_bits) == (None, None)
+            assert isinstance(fields.exponent_bits, tuple)
+            assert isinstance(fields.fraction_bits, tuple)
+            actual["exponent_bits"] = list(fields.exponent_bits)
+            actual["fraction_bits"] = list(fields.fraction_bits)
         high = 0 if row.lanes > 1 else row.carrier_bits - row.lane_bits
         actual["high_zero_bits"] = high
         wrong += [

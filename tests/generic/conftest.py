@@ -477,7 +477,7 @@ def pairs(rng: np.random.Generator, count: int) -> list[tuple[int, int]]:
 
 @pytest.fixture(scope="session")
 def oracle() -> SimpleNamespace:
-    """Expected results by operation name, and the pieces they are made of."""
+    """Give the expected result of each operation by name, and the pieces it is made of."""
     return SimpleNamespace(
         expected=EXPECTED,
         value=value,

@@ -143,10 +143,10 @@ SECTION_8_2 = [
     (ONE, SNAN, NAN),
     (SNAN, b(2), NAN),
     (b(2), NSNAN, NAN),
-    # pow(x, 0) and pow(1, y)
+    # exponent zero, base one
     *((x, z, ONE) for x in (0, NZERO, b(3), INF, NINF, NAN, PAYLOAD) for z in (0, NZERO)),
     *((ONE, y, ONE) for y in (b(-3), INF, NINF, NAN, PAYLOAD, 0x0000_0001)),
-    # pow(-1, inf)
+    # base minus one, infinite exponent
     (b(-1), INF, ONE),
     (b(-1), NINF, ONE),
     # zero base
@@ -343,7 +343,8 @@ UNARY_ROWS = [
     # 8.5
     ("neg", 0, NZERO), ("neg", NZERO, 0), ("neg", SNAN, 0xFF80_0001), ("neg", PAYLOAD, 0x7FC1_2345),
     ("neg", INF, NINF), ("neg", b(1), b(-1)),
-    ("abs", NZERO, 0), ("abs", NSNAN, 0x7FBF_FFFF), ("abs", PAYLOAD, 0x7FC1_2345), ("abs", NINF, INF),
+    ("abs", NZERO, 0), ("abs", NSNAN, 0x7FBF_FFFF), ("abs", PAYLOAD, 0x7FC1_2345),
+    ("abs", NINF, INF),
     ("sign", 0, 0), ("sign", NZERO, 0), ("sign", INF, ONE), ("sign", NINF, b(-1)),
     ("sign", PAYLOAD, NAN), ("sign", SNAN, NAN), ("sign", 0x8000_0001, b(-1)), ("sign", b(7), ONE),
     ("recip", 0, INF), ("recip", NZERO, NINF), ("recip", INF, 0), ("recip", NINF, NZERO),
@@ -355,7 +356,8 @@ UNARY_ROWS = [
     ("floor", NZERO, NZERO), ("floor", b(-0.5), b(-1)), ("floor", HALF, 0), ("floor", INF, INF),
     ("floor", NINF, NINF), ("floor", PAYLOAD, NAN), ("floor", 0x8000_0001, b(-1)),
     ("floor", 0xCAFF_FFFF, 0xCB00_0000),
-    ("ceil", b(-0.5), NZERO), ("ceil", HALF, ONE), ("ceil", NZERO, NZERO), ("ceil", 0x0000_0001, ONE),
+    ("ceil", b(-0.5), NZERO), ("ceil", HALF, ONE), ("ceil", NZERO, NZERO),
+    ("ceil", 0x0000_0001, ONE),
     ("ceil", 0x8000_0001, NZERO), ("ceil", NINF, NINF), ("ceil", SNAN, NAN),
     ("round", HALF, 0), ("round", NHALF, NZERO), ("round", b(1.5), b(2)), ("round", b(2.5), b(2)),
     ("round", b(-2.5), b(-2)), ("round", 0x3EFF_FFFF, 0), ("round", 0x3F00_0001, ONE),

@@ -328,7 +328,7 @@ def test_convolution_of_empty_extents():
 
 @pytest.mark.rule("operations.8.11.order")
 def test_the_in_feature_is_the_slowest_term():
-    """[2**24, 1] in feature 0, [1, -2**24] in feature 1: feature-major gives 2**24+1+1-2**24 = 0."""
+    """[2**24, 1] in feature 0, [1, -2**24] in feature 1: 2**24+1+1-2**24 gives 0."""
     lhs = np.array([[[2.0**24, 1.0], [1.0, -(2.0**24)]]], np.float32)
     kernel = np.ones((1, 2, 2), np.float32)
     result = generic("conv_general", lhs, kernel, (1,), ((0, 0),))

@@ -142,7 +142,8 @@ def test_empty_indices():
 @pytest.mark.parametrize("operation", ["gather", "scatter", "scatter_add"])
 @pytest.mark.parametrize(
     ("indices", "culprit"),
-    [([0, -1, 9], "-1"), ([3, -1], "3"), ([0, 1, 2**31 - 1], "2147483647"), ([-(2**31)], "-2147483648"),
+    [([0, -1, 9], "-1"), ([3, -1], "3"), ([0, 1, 2**31 - 1], "2147483647"),
+     ([-(2**31)], "-2147483648"),
      ([1, 1, 3], "3")],
 )  # fmt: skip
 def test_an_index_outside_is_refused_and_named(operation, indices, culprit):

@@ -139,7 +139,7 @@ def test_integers_by_protocol_are_integers():
     """np.int64 is what shape arithmetic gives; an array or a bool of NumPy is no int."""
     assert geometry_of("cumsum", ((2, 3),), {"axis": np.int64(1)}).axis == 1
     assert geometry_of("reduce_sum", ((2, 3),), {"axis": Index()}).axes == (1,)
-    for value in (np.bool_(True), np.float32(1), np.array([1])):
+    for value in (np.True_, np.float32(1), np.array([1])):
         refuse(TypeError, "cumsum", ((2, 3),), {"axis": value})
 
 

@@ -4,6 +4,7 @@ The extension module ``bittrue.cpu._native`` is imported inside this package and
 """
 
 from bittrue.cpu import _native
+from bittrue.cpu.convert import convert_lanes, first_invalid
 
 BINARY32_OPERATIONS: dict[str, str] = {
     "add": "add",
@@ -16,4 +17,4 @@ BINARY32_OPERATIONS: dict[str, str] = {
 
 binary32 = _native.binary32
 
-__all__ = ["BINARY32_OPERATIONS", "binary32"]
+__all__ = ["BINARY32_OPERATIONS", "binary32", "convert_lanes", "first_invalid"]

@@ -2,9 +2,10 @@
 Compiled kernels; each sets the floating-point environment and restores the caller's.
 """
 
-from typing import Annotated
+from typing import Annotated, Any, Any
 
 import numpy
+import numpy.typing
 from numpy.typing import NDArray
 
 
@@ -24,3 +25,34 @@ def set_flush_to_zero(enabled: bool) -> bool:
 
     Returns whether any of it was on before.
     """
+
+class LaneType:
+    """The facts of a Format that a conversion reads."""
+
+    def __init__(self, *, kind: int, specials: int, word_bits: int, packed: bool, is_signed: bool, sign_bit: int, exponent_bits: int, fraction_bits: int, bias: int, emin: int, low_zero_bits: int, has_signed_zero: bool, has_subnormal: bool, zero_mask: int, magnitude_mask: int, max_finite: int, infinity: int | None, canonical_nan: int | None) -> None: ...
+
+def convert_lanes(source: LaneType, destination: LaneType, carriers: numpy.typing.NDArray[Any], out: numpy.typing.NDArray[Any], count: int, rounding: int, saturate: bool, random_bits: numpy.typing.NDArray[numpy.uint32] | None, flags: numpy.typing.NDArray[numpy.uint8] | None, threads: int) -> int:
+    """
+    Convert ``count`` lanes from ``carriers`` to ``out``; return the OR of all flags.
+
+    Carriers are one-dimensional, contiguous and as wide as the type's; packed lanes stand
+    two a byte. ``rounding`` is a code, ``random_bits`` a uint32 and ``flags`` a uint8 for
+    each lane. Raises ValueError for a width, a length or an overlap, before anything is
+    written. Lanes must be valid: see ``first_invalid``.
+    """
+
+def first_invalid(source: LaneType, carriers: numpy.typing.NDArray[Any], count: int, threads: int) -> int:
+    """
+    Return the index of the first lane with a bit set that must be 0, or -1.
+    """
+
+def set_level(name: str) -> None:
+    """
+    Choose the instruction level of the kernels: baseline, v3, v4, "" for the best,
+    or lanes, which converts one lane at a time, for tests.
+
+    The bits never depend on it. Raises ValueError for one that this machine has not.
+    """
+
+def level() -> str:
+    """Return the instruction level that the kernels run at."""

@@ -107,36 +107,40 @@ class Format:
     dtype: str | None
     code: int | None
     kind: str
-    available: bool
-    carrier_bits: int
-    lane_bits: int
-    lanes_per_carrier: int
-    sign_bit: int | None
-    exponent_bits: tuple[int, int]
-    fraction_bits: tuple[int, int]
-    bias: int | None
-    low_zero_bits: int
-    high_zero_bits: int
-    has_zero: bool
-    has_signed_zero: bool
-    has_subnormal: bool
-    has_infinity: bool
-    has_quiet_nan: bool
-    has_signaling_nan: bool
-    specials: Specials | None
-    integer_bits: int
-    signed: bool
-    aliases: tuple[str, ...]
+    available: bool = False
+    carrier_bits: int = 0
+    lane_bits: int = 0
+    lanes_per_carrier: int = 0
+    sign_bit: int | None = None
+    exponent_bits: tuple[int, int] = (0, 0)
+    fraction_bits: tuple[int, int] = (0, 0)
+    bias: int | None = 0
+    low_zero_bits: int = 0
+    high_zero_bits: int = 0
+    has_zero: bool = False
+    has_signed_zero: bool = False
+    has_subnormal: bool = False
+    has_infinity: bool = False
+    has_quiet_nan: bool = False
+    has_signaling_nan: bool = False
+    specials: Specials | None = None
+    integer_bits: int = 0
+    signed: bool = False
+    aliases: tuple[str, ...] = ()
 
     @classmethod
     def of_row(cls, row: EncodingRow) -> Format:
         """Derive the descriptor from a row of the dtype list."""
         if row.fields is None:
             return cls(
-                row.encoding, row.dtype, row.code, "integer", False, 0, 0, 0, None, (0, 0), (0, 0),
-                0, 0, 0, False, False, False, False, False, False, None,
-                row.lane_bits, row.encoding.startswith("S"), row.aliases,
-            )  # fmt: skip
+                row.encoding,
+                row.dtype,
+                row.code,
+                "integer",
+                integer_bits=row.lane_bits,
+                signed=row.encoding.startswith("S"),
+                aliases=row.aliases,
+            )
         f, s = row.fields, row.fields.specials
         exponent, fraction = (
             (w, w) if isinstance(w, int) else w for w in (f.exponent_bits, f.fraction_bits)
@@ -166,18 +170,16 @@ class Format:
             has_quiet_nan=s not in (Specials.NONE, Specials.NO_SUBNORMAL),
             has_signaling_nan=s is Specials.IEEE,
             specials=s,
-            integer_bits=0,
-            signed=False,
             aliases=row.aliases,
         )
 
     # --- reading one lane ---------------------------------------------------------------------
 
     def lane(self, bits: int) -> int:
-        """Return the logical lane in `bits`: what stands above the carrier, or above a packed lane,
-        is not part of the value.
+        """Return the logical lane in `bits`.
 
-        Raises `TypeError` for bits that are no int, `ValueError` for negative ones.
+        What stands above the carrier, or above a packed lane, is not part of the value. Raises
+        `TypeError` for bits that are no int, `ValueError` for negative ones.
         """
         if isinstance(bits, bool) or not isinstance(bits, int):
             raise RefusedTypeError(f"{self.name} code", f"got {shown(bits)}", "an int")

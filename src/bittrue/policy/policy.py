@@ -236,10 +236,7 @@ class Policy:
         options: object,
     ) -> OperationPlan:
         requested = _requested_accumulator(operation, accumulator_dtype, options)
-        spec = self._registered(operation)
-        for position, operand in enumerate(operands):
-            if isinstance(operand, DTypeCategory):
-                raise _abstract(operation, position, operand)
+        spec = self.check_concrete(operation, operands)
         if requested is not None:
             check_accumulator(operation, requested, self.accumulators)
         elif options is not None:
@@ -249,6 +246,18 @@ class Policy:
         if requested is None:
             return plan
         return self._with_accumulator(plan, requested)
+
+    def check_concrete(self, operation: str, operands: Sequence[object]) -> OperationSpec:
+        """Return the specification of `operation` if no operand is an abstract category.
+
+        The first two checks of a resolution, for a caller whose operands cannot all be read.
+        Raises `NotImplementedError` for an unregistered operation, `TypeError` for a category.
+        """
+        spec = self._registered(operation)
+        for position, operand in enumerate(operands):
+            if isinstance(operand, DTypeCategory):
+                raise _abstract(operation, position, operand)
+        return spec
 
     def _registered(self, operation: str) -> OperationSpec:
         spec = self.spec(operation)

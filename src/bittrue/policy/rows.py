@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from bittrue._records import put, require, require_items
+from bittrue._records import put, require, require_items, spelled
 from bittrue.dtypes import SimpleDType
 from bittrue.errors import BittrueError, PromotionError, RefusedValueError
 from bittrue.policy.plan import OperandRole, OperationPlan
@@ -129,7 +129,7 @@ class RowRule:
             raise PromotionError(self.operation, f"no row for ({came})", f"one of ({accepted})")
         if isinstance(row.plan, Refusal):
             position = max(i for i, s in enumerate(selectors) if isinstance(s, WeakCondition))
-            subject = f"{self.operation}: operand {position} is {operands[position]!r}"
+            subject = f"{self.operation}: operand {position} is {spelled(operands[position])}"
             raise row.plan.raised(subject)
         return row.plan
 
@@ -139,7 +139,7 @@ class RowRule:
 
 
 def _spell(operand: object) -> str:
-    return operand.name if isinstance(operand, SimpleDType) else repr(operand)
+    return operand.name if isinstance(operand, SimpleDType) else spelled(operand)
 
 
 def _spell_selectors(row: Row) -> str:

@@ -150,13 +150,33 @@ def buffer_of(data: object, dtype: SimpleDType | None = None, *, copy: bool = Tr
         raise RefusedTypeError("asarray: dtype", f"got {shown(dtype)}", "a SimpleDType")
     if isinstance(data, np.ndarray | np.generic):
         return _from_array(np.asarray(data), dtype, copy=copy)
+    return read_list(data, dtype).buffer()
+
+
+@dataclass(frozen=True, slots=True)
+class ElementList:
+    """Elements in logical order that no conversion has touched, their dtype and shape."""
+
+    dtype: SimpleDType
+    shape: tuple[int, ...]
+    elements: list[object]
+
+    def buffer(self) -> Buffer:
+        """Convert every element; raises as `convert_scalar` does."""
+        storage_of(self.dtype)
+        stored = [convert_scalar(element, self.dtype).bits for element in self.elements]
+        return Buffer.from_elements(self.dtype, self.shape, stored)
+
+
+def read_list(data: object, dtype: SimpleDType | None = None) -> ElementList:
+    """Flatten nested lists and, without `dtype`, infer it from the types of the elements.
+
+    Raises `TypeError` for elements of another kind, `ValueError` for a ragged list or an empty one
+    without dtype. No element is converted.
+    """
     elements: list[object] = []
     shape = _flatten(data, elements)
-    if dtype is None:
-        dtype = _dtype_of_elements(elements)
-    storage_of(dtype)
-    stored = [convert_scalar(element, dtype).bits for element in elements]
-    return Buffer.from_elements(dtype, shape, stored)
+    return ElementList(dtype or _dtype_of_elements(elements), shape, elements)
 
 
 def _flatten(data: object, elements: list[object]) -> tuple[int, ...]:

@@ -9,7 +9,7 @@ import numpy as np
 from bittrue.dtypes import SimpleDType
 from bittrue.errors import RefusedTypeError
 from bittrue.scalars import scalar_value
-from bittrue.tensor.buffer import AnyArray, Buffer, buffer_of
+from bittrue.tensor.buffer import AnyArray, Buffer, buffer_of, storage_of
 
 _SHOWN = 1000
 """Elements beyond which a repr is shortened."""
@@ -40,6 +40,20 @@ class Tensor:
     def __setattr__(self, name: str, value: object) -> None:
         msg = f"Tensor is immutable: attribute {name!r} cannot be set"
         raise AttributeError(msg)
+
+    def __delattr__(self, name: str) -> None:
+        msg = f"Tensor is immutable: attribute {name!r} cannot be deleted"
+        raise AttributeError(msg)
+
+    def __copy__(self) -> Tensor:
+        return self
+
+    def __deepcopy__(self, memo: object) -> Tensor:
+        return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # By name: descriptors are matched by identity, in the process that loads them too.
+        return _restored, (self.dtype.name, self.shape, self._buffer.bits().tobytes())
 
     @property
     def dtype(self) -> SimpleDType:
@@ -90,6 +104,14 @@ class Tensor:
             self._buffer.array, separator=", ", prefix="Tensor(", threshold=_SHOWN
         )
         return f"Tensor({text}, shape={self.shape}, dtype={self.dtype.name})"
+
+
+def _restored(name: str, shape: tuple[int, ...], data: bytes) -> Tensor:
+    """Build the tensor that `Tensor.__reduce__` describes."""
+    dtype = SimpleDType.from_name(name)
+    row = storage_of(dtype)
+    array = np.frombuffer(data, row.array).reshape(shape)
+    return Tensor(Buffer(dtype, array))
 
 
 def asarray(data: object, dtype: SimpleDType | None = None) -> Tensor:

@@ -2,7 +2,7 @@
 // floating-point environment, calls. No arithmetic on elements happens in this file.
 #include <cstddef>
 #include <cstdint>
-#include <stdexcept>
+#include <cstdlib>
 #include <string>
 #include <string_view>
 
@@ -10,8 +10,10 @@
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/string_view.h>
 
+#include "bindings.h"
 #include "elementwise.h"
 #include "float_environment.h"
+#include "levels.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -82,6 +84,20 @@ void binary32(std::string_view operation, const Source& lhs, const Source& rhs,
     kernel(lhs.data(), rhs.data(), out.data(), lhs.size());
 }
 
+void set_level(std::string_view name) {
+    if (!bittrue::set_level(name)) {
+        std::string known;
+        for (const auto level :
+             {bittrue::Level::lanes, bittrue::Level::baseline, bittrue::Level::v3, bittrue::Level::v4}) {
+            if (bittrue::has_level(level)) {
+                known.append(known.empty() ? "" : ", ").append(bittrue::level_name(level));
+            }
+        }
+        throw nb::value_error(
+            ("instruction level '" + std::string(name) + "'; this machine has " + known).c_str());
+    }
+}
+
 }  // namespace
 
 NB_MODULE(_native, m) {
@@ -99,4 +115,15 @@ NB_MODULE(_native, m) {
     m.def("set_flush_to_zero", &bittrue::set_flush_to_zero, "enabled"_a,
           "Switch flushing of subnormal operands and results on this thread; for tests.\n\n"
           "Returns whether any of it was on before.");
+
+    bind_convert(m);
+
+    m.def("set_level", &set_level, "name"_a,
+          "Choose the instruction level of the kernels: baseline, v3, v4, \"\" for the best,\n"
+          "or lanes, which converts one lane at a time, for tests.\n\n"
+          "The bits never depend on it. Raises ValueError for one that this machine has not.");
+    m.def("level", [] { return bittrue::level_name(bittrue::current_level()); },
+          "Return the instruction level that the kernels run at.");
+
+    if (const char* wanted = std::getenv("BITTRUE_SIMD")) set_level(wanted);
 }
