@@ -1,6 +1,10 @@
 """Options and profiles that every test shares."""
 
+import json
 import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import settings
@@ -24,3 +28,17 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if slow:
         config.hook.pytest_deselected(items=slow)
         items[:] = [item for item in items if not item.get_closest_marker("slow")]
+
+
+@pytest.fixture(scope="session")
+def vectors() -> Callable[[str], dict[str, Any]]:
+    """Read a file of known-good cases: from beside the checkout, else the copy in ``data``."""
+
+    def read(name: str) -> dict[str, Any]:
+        here = Path(__file__).parent
+        beside = here.parents[1] / "shared" / "vectors" / f"{name}.json"
+        path = beside if beside.exists() else here / "data" / f"{name}.json"
+        loaded: dict[str, Any] = json.loads(path.read_text())
+        return loaded
+
+    return read

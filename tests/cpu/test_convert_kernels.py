@@ -389,37 +389,6 @@ def test_every_code_of_16_bit_sources_at_every_level(source_name):
     check_against_lanes(source_name, destinations_of(source_name), codes)
 
 
-@pytest.mark.slow
-@pytest.mark.rule("conversion.cpu.every-16-bit-code")
-@pytest.mark.parametrize("name", sorted({*SMALL, *LARGE}))
-@pytest.mark.parametrize("source_name", ["FP16", "BF16", "S16", "U16"])
-def test_every_code_of_16_bit_sources_against_the_reference(source_name, name):
-    if name not in destinations_of(source_name):
-        pytest.skip("no legal pair")
-    source, destination = formats[source_name], formats[name]
-    codes = list(range(1 << 16))
-    for rounding, saturate in MODES:
-        wanted = expected(source, destination, codes, rounding, saturate=saturate)
-        check(source, destination, codes, rounding, saturate=saturate, wanted=wanted)
-
-
-@pytest.mark.slow
-@pytest.mark.rule("conversion.cpu.every-fp32-code")
-@pytest.mark.parametrize(
-    "name", ["FP16", "BF16", "HiF8", "E4M3", "E5M2", "E3M2", "E2M3", "E2M1X2", "E8M0", "S8"]
-)
-def test_every_fp32_code_in_the_default_mode(name):
-    step = 1 << 24
-    for begin in range(0, 1 << 32, step):
-        codes = np.arange(begin, begin + step, dtype=np.uint32)
-        _native.set_level("lanes")
-        out, flags, _ = convert(formats["FP32"], formats[name], codes, threads=2)
-        _native.set_level("")
-        got = convert(formats["FP32"], formats[name], codes, threads=2)
-        assert np.array_equal(got[0], out)
-        assert np.array_equal(got[1], flags)
-
-
 @pytest.mark.rule("conversion.cpu.stochastic")
 @pytest.mark.parametrize("source_name", ["FP64", "FP32", "FP16", "BF16", "E4M3", "E5M2", "HiF8",
                                          "E2M3", "E2M1X2", "E8M0", "S64", "U32", "S16", "U8",

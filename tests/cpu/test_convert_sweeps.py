@@ -11,6 +11,7 @@ Without ``--slow`` a sample of each sweep runs.
 from __future__ import annotations
 
 import itertools
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 
@@ -18,6 +19,7 @@ import numpy as np
 import pytest
 
 from bittrue import cpu
+from bittrue.cpu import _native
 from bittrue.encoding import Format, Rounding, convert_lane, formats
 
 NV, OF, UF, NX = 1, 4, 8, 16
@@ -243,9 +245,7 @@ def wanted(
 
 
 def carrier_of(fmt: Format) -> type[np.unsignedinteger]:
-    return {8: np.uint8, 16: np.uint16, 32: np.uint32}[
-        max(fmt.integer_bits or fmt.carrier_bits, 8)
-    ]
+    return {8: np.uint8, 16: np.uint16, 32: np.uint32}[max(fmt.integer_bits or fmt.carrier_bits, 8)]
 
 
 def is_packed(fmt: Format) -> bool:
@@ -283,26 +283,48 @@ def converted(
 # --- tests --------------------------------------------------------------------------------------
 
 
+def levels() -> list[str]:
+    """Return the instruction levels of this machine."""
+    present = []
+    for name in ("baseline", "v3", "v4"):
+        try:
+            _native.set_level(name)
+        except ValueError:
+            continue
+        present.append(name)
+    _native.set_level("")
+    return present
+
+
+LEVELS = levels()
+
+
+@pytest.fixture(autouse=True)
+def restored_level() -> Iterator[None]:
+    before = _native.level()
+    yield
+    _native.set_level(before)
+
+
 def check_pair(source_name: str, name: str, rounding: Rounding, *, saturate: bool) -> None:
     """Convert every code, several times over so that no path for few lanes is taken."""
     source, destination = formats[source_name], formats[name]
     count = 1 << lane_bits(source)
-    codes, flags = wanted(
-        source, values_of(source_name), destination, rounding, saturate=saturate
-    )
+    codes, flags = wanted(source, values_of(source_name), destination, rounding, saturate=saturate)
     copies = max(1, 512 // count)
-    out, raised, union = converted(
-        source, destination, np.tile(np.arange(count), copies), rounding, saturate=saturate
-    )
-    wrong = np.flatnonzero((out != np.tile(codes, copies)) | (raised != np.tile(flags, copies)))
-    if len(wrong):
-        i = int(wrong[0]) % count
-        pytest.fail(
-            f"{source_name} to {name} {rounding.name} saturate={saturate} code {i:#x}: "
-            f"{out[i]:#x} flags {raised[i]}, expected {codes[i]:#x} flags {flags[i]}; "
-            f"{len(wrong)} differ"
-        )
-    assert union == int(np.bitwise_or.reduce(flags))
+    lanes, codes, flags = (np.tile(part, copies) for part in (np.arange(count), codes, flags))
+    for level in LEVELS:
+        _native.set_level(level)
+        out, raised, union = converted(source, destination, lanes, rounding, saturate=saturate)
+        wrong = np.flatnonzero((out != codes) | (raised != flags))
+        if len(wrong):
+            i = int(wrong[0])
+            pytest.fail(
+                f"{source_name} to {name} {rounding.name} saturate={saturate} {level} code {i:#x}: "
+                f"{out[i]:#x} flags {raised[i]}, expected {codes[i]:#x} flags {flags[i]}; "
+                f"{len(wrong)} differ"
+            )
+        assert union == int(np.bitwise_or.reduce(flags))
 
 
 MODES = tuple(itertools.product(Rounding, (False, True)))
@@ -371,9 +393,7 @@ NARROW = ("BF16", "FP16", "HiF8", "E4M3", "E5M2", "E3M2", "E2M3", "E2M1X2", "E8M
 
 def check_fp32(codes: np.ndarray, name: str, rounding: Rounding, *, saturate: bool) -> None:
     source, destination = formats["FP32"], formats[name]
-    want, flags = wanted(
-        source, values_of_fp32(codes), destination, rounding, saturate=saturate
-    )
+    want, flags = wanted(source, values_of_fp32(codes), destination, rounding, saturate=saturate)
     out, raised, _ = converted(source, destination, codes, rounding, saturate=saturate)
     wrong = np.flatnonzero((out != want) | (raised != flags))
     if len(wrong):
@@ -392,7 +412,9 @@ def test_fp32_codes_around_every_boundary(name):
     rng = np.random.default_rng(11)
     codes = np.append(codes, rng.integers(0, 1 << 32, 4096, np.uint32))
     for rounding, saturate in MODES:
-        check_fp32(codes, name, rounding, saturate=saturate)
+        for level in LEVELS:
+            _native.set_level(level)
+            check_fp32(codes, name, rounding, saturate=saturate)
 
 
 FULL = [

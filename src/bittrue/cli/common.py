@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 import sys
+from pathlib import Path
 from typing import Any, cast
 
 from bittrue.dtypes import DType, SimpleDType
@@ -24,6 +27,8 @@ def accumulator(name: str | None) -> SimpleDType | None:
 def emit(path: str, text: str) -> None:
     """Write text to a file, whole or not at all, or to standard output for ``-``."""
     if path == STDOUT:
+        if sys.stdout is None:
+            raise OSError(errno.EBADF, os.strerror(errno.EBADF), "standard output")
         sys.stdout.write(text if text.endswith("\n") else f"{text}\n")
     else:
         write_text(path, text)
@@ -34,16 +39,47 @@ def emit_json(path: str, data: object) -> None:
     emit(path, json.dumps(data, indent=2, ensure_ascii=False) + "\n")
 
 
+def check_output(option: str, path: str) -> None:
+    """Refuse a path that no file can be written to, before the work rather than after it."""
+    if Path(path).is_dir():
+        raise RefusedValueError(option, f"{path!r} is a folder", "a file")
+    if not Path(path).absolute().parent.is_dir():
+        raise RefusedValueError(option, f"no folder for {path!r}", "an existing folder")
+
+
 def number(text: str) -> Any:
     """Read a Python number or bool, None if `text` is none."""
     if text in ("True", "False"):
         return text == "True"
+    if text.lstrip("+-").isdecimal():
+        # Never through float: an integer too long to read must not become an infinity.
+        return whole_number(text)
     for kind in (int, float):
         try:
             return kind(text)
         except ValueError:
             continue
     return None
+
+
+def whole_number(text: str) -> int:
+    """Read an integer; Python reads no more than some thousand digits."""
+    try:
+        return int(text)
+    except ValueError:
+        raise RefusedValueError(
+            "number", f"{text[:12]}... of {len(text)} characters", "an integer Python reads"
+        ) from None
+
+
+def json_value(subject: str, text: str, accepted: str) -> Any:
+    """Read a JSON value, or refuse it in one line."""
+    try:
+        return json.loads(text, parse_int=whole_number)
+    except json.JSONDecodeError:
+        raise RefusedValueError(subject, repr(text), accepted) from None
+    except RecursionError:
+        raise RefusedValueError(subject, "a list nested too deep", accepted) from None
 
 
 def attributes(pairs: list[str]) -> dict[str, Any]:
@@ -53,12 +89,10 @@ def attributes(pairs: list[str]) -> dict[str, Any]:
         name, equals, value = pair.partition("=")
         if not equals or not name.isidentifier():
             raise RefusedValueError("--attr", repr(pair), "name=value, for example axis=0")
-        try:
-            read[name] = _tuples(json.loads(value))
-        except json.JSONDecodeError:
-            raise RefusedValueError(
-                f"--attr {name}", repr(value), "JSON: a number, true, false, null or a list"
-            ) from None
+        if name in read:
+            raise RefusedValueError("--attr", f"{name!r} was given twice", "once")
+        accepted = "JSON: a number, true, false, null or a list"
+        read[name] = _tuples(json_value(f"--attr {name}", value, accepted))
     return read
 
 

@@ -1,6 +1,7 @@
 """The command line: arguments, exit status, and nothing a library call could not do.
 
-Exit status: 0 right, 1 a mismatch was found, 2 a usage or input error, told in one line.
+Exit status: 0 right, 1 a mismatch was found, 2 a usage or input error, told in one line; 128 and
+the number of the signal for an interrupt and for a reader that left, as the shell has it.
 """
 
 from __future__ import annotations
@@ -11,11 +12,11 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 from bittrue import __version__
-from bittrue.cli import plan, run, verify
+from bittrue.cli import convert, formats, plan, run, verify
 from bittrue.errors import BittrueError
 
 RIGHT, MISMATCH, USAGE = 0, 1, 2
-INTERRUPTED = 130
+INTERRUPTED, READER_LEFT = 130, 141
 
 
 class _Parser(argparse.ArgumentParser):
@@ -35,7 +36,7 @@ def parser() -> argparse.ArgumentParser:
     )
     top.add_argument("--version", action="version", version=f"bittrue {__version__}")
     commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    for command in (verify, plan, run):
+    for command in (verify, plan, run, formats, convert):
         command.add(commands)
     return top
 
@@ -45,16 +46,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         options = parser().parse_args(arguments)
         status: int = options.execute(options)
-        sys.stdout.flush()
+        if sys.stdout is not None:
+            sys.stdout.flush()
     except BrokenPipeError:
-        # The reader of our output left: nothing more to say, and nothing to flush at exit.
+        # Nothing more to say, and nothing to flush at exit.
         sys.stdout = None
-        return RIGHT
+        return READER_LEFT
     except KeyboardInterrupt:
-        sys.stderr.write("bittrue: interrupted\n")
+        _complain("interrupted")
         return INTERRUPTED
     except (BittrueError, OSError) as error:
-        text = " ".join(str(error).split())
-        sys.stderr.write(f"bittrue: error: {text}\n")
+        _complain(f"error: {' '.join(str(error).split())}")
         return USAGE
     return status
+
+
+def _complain(text: str) -> None:
+    if sys.stderr is not None:
+        sys.stderr.write(f"bittrue: {text}\n")

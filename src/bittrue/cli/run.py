@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 import argparse
-import json
-from pathlib import Path
 from typing import Any
 
-from bittrue.cli.common import POLICIES, STDOUT, accumulator, attributes, emit, emit_json, number
+from bittrue.cli.common import (
+    POLICIES,
+    STDOUT,
+    accumulator,
+    attributes,
+    check_output,
+    emit,
+    emit_json,
+    json_value,
+    number,
+)
 from bittrue.dispatch import run
-from bittrue.errors import RefusedValueError
+from bittrue.errors import RefusedTypeError
 from bittrue.files import read_array, write_array
 
 
@@ -39,24 +47,28 @@ def _operand(text: str) -> Any:
     if value is not None:
         return value
     if text.startswith("["):
-        try:
-            return json.loads(text)
-        except json.JSONDecodeError:
-            raise RefusedValueError("operand", repr(text), "a JSON list") from None
+        return json_value("operand", text, "a JSON list")
     return read_array(text)
+
+
+_ARGUMENTS = {"operation", "policy", "backend", "accumulator_dtype"}
+"""Names that `run` takes by keyword beside the attributes."""
 
 
 def execute(options: argparse.Namespace) -> int:
     """Run the operation and write or print its result."""
-    if options.output is not None and not Path(options.output).absolute().parent.is_dir():
-        raise RefusedValueError("-o", f"no folder for {options.output!r}", "an existing folder")
+    if options.output is not None:
+        check_output("-o", options.output)
+    named = attributes(options.attr)
+    for name in _ARGUMENTS & named.keys():
+        raise RefusedTypeError(options.operation, f"unknown attribute {name!r}", "an attribute")
     result = run(
         options.operation,
         *map(_operand, options.operands),
         policy=POLICIES[options.policy],
         backend=options.backend,
         accumulator_dtype=accumulator(options.accumulator),
-        **attributes(options.attr),
+        **named,
     )
     if options.output is not None:
         write_array(options.output, result.numpy())

@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import contextlib
-import sys
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
-from bittrue.cli.common import POLICIES, STDOUT, emit, emit_json
+from bittrue.cli.common import POLICIES, STDOUT, check_output, emit, emit_json
+from bittrue.cli.progress import progress_bar
 from bittrue.conformance import verify
-from bittrue.conformance.runner import Progress
 from bittrue.errors import RefusedValueError
 from bittrue.providers import backend_names
 
@@ -32,38 +28,21 @@ def add(commands: Any) -> None:
         action=argparse.BooleanOptionalAction,
         default=None,
         help="count other NaN bits and another order of sums as departures "
-        "(default: for the backends that promise bits)",
+        "(default: where both backends promise bits)",
     )
     command.add_argument("--json", metavar="FILE", help="write the run as JSON (- for stdout)")
     command.add_argument("--html", metavar="FILE", help="write the run as one HTML page")
     command.set_defaults(execute=execute)
 
 
-@contextlib.contextmanager
-def _progress() -> Iterator[Progress | None]:
-    """Show a progress bar on a terminal; stay quiet in a pipe."""
-    if not sys.stderr.isatty():
-        yield None
-        return
-    from rich.console import Console  # noqa: PLC0415 - costs start-up, wanted on a terminal only
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn  # noqa: PLC0415
-
-    columns = (BarColumn(), MofNCompleteColumn(), TextColumn("{task.description}"))
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("")
-
-        def advance(done: int, total: int, plan: str) -> None:
-            bar.update(task, completed=done, total=total, description=plan)
-
-        yield advance
-
-
 def execute(options: argparse.Namespace) -> int:
     """Verify, report, and return 1 if any case departs."""
-    for path in (options.json, options.html):
-        if path not in (None, STDOUT) and not Path(path).absolute().parent.is_dir():
-            raise RefusedValueError("verify", f"no folder for {path!r}", "an existing folder")
-    with _progress() as progress:
+    for option, path in (("--json", options.json), ("--html", options.html)):
+        if path not in (None, STDOUT):
+            check_output(option, path)
+    if options.json is not None and options.json == options.html:
+        raise RefusedValueError("verify", f"--json and --html both name {options.json!r}", "two")
+    with progress_bar() as progress:
         found = verify(
             options.backend,
             against=options.against,

@@ -67,34 +67,67 @@ def _value(fmt: BinaryFormat, bits: int) -> Fraction:
 
 
 def is_association(plan: OperationPlan, terms: list[int], actual: int) -> bool:
-    """Tell whether `actual` is the sum of the Float32 `terms` in some order, by its error bound.
+    """Tell whether `actual` may be the sum of the Float32 `terms` in some order.
 
-    The order of two terms cannot show, so at least three are needed. With infinities or NaNs among
-    the terms the result is the same in every order, unless a finite partial sum may overflow.
+    The order of two terms cannot show, so at least three are needed. A finite result lies within
+    the error bound. An infinity comes from a term, or from finite terms of its sign that overflow;
+    a NaN from a term, or where infinities of both signs meet. No order gives -0: sums start from
+    +0.
     """
-    if plan.accumulation not in SUMS or len(terms) < 3:
+    if plan.accumulation not in SUMS or len(terms) < 3 or actual == BINARY32.sign:
         return False
+    wide = plan.accumulator_dtype is DType.Float64
     finite = [_value(BINARY32, term) for term in terms if BINARY32.is_finite(term)]
-    magnitude = sum(map(abs, finite), Fraction(0))
-    accumulator = BINARY64 if plan.accumulator_dtype is DType.Float64 else BINARY32
-    unit = Fraction(1, 2 ** (accumulator.fraction_bits + 1))
-    additions = len(terms) - 1
-    bound = additions * unit / (1 - additions * unit) * magnitude
-    may_overflow = magnitude + bound >= BINARY32.overflow_threshold
-    if len(finite) < len(terms) or not BINARY32.is_finite(actual):
-        return may_overflow and not BINARY32.is_finite(actual)
-    exact = sum(finite, Fraction(0))
-    if accumulator is BINARY64:
-        # The one narrowing at the end: half an ulp of the result.
-        bound += abs(exact) * Fraction(1, 2**24) + Fraction(1, 2**150)
-    return may_overflow or abs(_value(BINARY32, actual) - exact) <= bound
+    if any(map(BINARY32.is_nan, terms)):
+        return BINARY32.is_nan(actual)
+    if BINARY32.is_finite(actual):
+        return len(finite) == len(terms) and _within_bound(finite, actual, wide=wide)
+    given = {term for term in terms if BINARY32.is_infinite(term)}
+    overflow = {bits for bits in _INFINITIES if _may_overflow(finite, bits, wide=wide)}
+    if BINARY32.is_nan(actual):
+        # In binary64 only the total overflows: it has nothing left to meet.
+        return len(given if wide else given | overflow) == 2
+    return actual in (given or overflow) and len(given) < 2
+
+
+_INFINITIES = (BINARY32.infinity, BINARY32.sign | BINARY32.infinity)
+
+
+def _growth(count: int, *, wide: bool) -> Fraction:
+    """Return the bound of the relative error of `count` terms, on their absolute sum."""
+    error = (count - 1) * Fraction(1, 2 ** ((BINARY64 if wide else BINARY32).fraction_bits + 1))
+    return error / (1 - error)
+
+
+def _within_bound(terms: list[Fraction], actual: int, *, wide: bool) -> bool:
+    exact = sum(terms, Fraction(0))
+    bound = _growth(len(terms), wide=wide) * sum(map(abs, terms), Fraction(0))
+    low, high = exact - bound, exact + bound
+    if not wide:
+        return low <= _value(BINARY32, actual) <= high
+    # The one narrowing at the end is monotonic: it maps the interval onto that of its ends.
+    first, last = (BINARY32.encode_ratio(end.numerator, end.denominator) for end in (low, high))
+    return _ordinal(BINARY32, first) <= _ordinal(BINARY32, actual) <= _ordinal(BINARY32, last)
+
+
+def _may_overflow(terms: list[Fraction], infinity: int, *, wide: bool) -> bool:
+    """Tell whether finite terms may give this infinity in some order."""
+    growth = _growth(max(len(terms), 1), wide=wide)
+    magnitude = sum(map(abs, terms), Fraction(0))
+    total = sum(terms, Fraction(0))
+    if infinity & BINARY32.sign:
+        total = -total
+    # A Float32 accumulator overflows in a partial sum, none larger than that of the terms of one
+    # sign; a Float64 one holds them all, and the total overflows where it is narrowed.
+    largest = total + growth * magnitude if wide else (1 + growth) * (magnitude + total) / 2
+    return largest >= BINARY32.overflow_threshold
 
 
 def spell(dtype: SimpleDType, stored: int) -> str:
     """Write a stored element as bits in hex and as a number."""
     fmt = BINARY_FORMATS.get(dtype)
     if fmt is None:
-        return str(bool(stored)) if dtype is DType.Bool else str(stored)
+        return str(bool(stored)) if dtype is DType.Bool else f"{stored % 2**32:08x} ({stored})"
     digits = fmt.width // 4
     if fmt.is_nan(stored):
         kind = "signaling NaN" if fmt.is_signaling(stored) else "NaN"

@@ -100,6 +100,15 @@ INT32_DIRECTED: tuple[tuple[int, str], ...] = (
 # fmt: on
 
 FLOAT32: Bits = np.array([bits for bits, _ in FLOAT32_DIRECTED], np.uint32)
+FLOAT32_CORE: Bits = np.array(
+    [
+        *(0x00000000, 0x80000000, 0x00000001, 0x3F800000, 0xBF800000),
+        *(0x7F7FFFFF, 0x7F800000, 0xFF800000, 0x7FC00000, 0x7F800001),
+    ],
+    np.uint32,
+)
+"""Zeros, a subnormal, ones, the largest, infinities, NaNs: every pair of them is tried."""
+
 INT32: Ints = np.array([value for value, _ in INT32_DIRECTED], np.int32)
 
 
@@ -146,15 +155,27 @@ def halfway_products(rng: np.random.Generator, count: int) -> tuple[Bits, Bits]:
     return tuple(v.astype(np.float32).view(np.uint32) for v in (lhs, rhs))  # type: ignore[return-value]
 
 
+def crossed(lhs: Bits, rhs: Bits) -> tuple[Bits, Bits]:
+    """Return every pair of an element of one and an element of the other."""
+    first, second = (axis.ravel() for axis in np.meshgrid(lhs, rhs, indexing="ij"))
+    return first, second
+
+
 def pairs(rng: np.random.Generator, count: int) -> tuple[Bits, Bits]:
-    """Return `count` Float32 pairs: directed against directed first, then halfway and random."""
-    lhs, rhs = (axis.ravel() for axis in np.meshgrid(FLOAT32, FLOAT32, indexing="ij"))
-    if lhs.size > count // 2:
-        chosen = np.sort(rng.choice(lhs.size, count // 2, replace=False))
+    """Return `count` Float32 pairs: directed against directed first, then halfway and random.
+
+    The pairs of core values come before the others, whatever the seed.
+    """
+    core = crossed(FLOAT32_CORE, FLOAT32_CORE)
+    lhs, rhs = crossed(FLOAT32, FLOAT32)
+    kept = max(count // 2 - core[0].size, 0)
+    if lhs.size > kept:
+        chosen = np.sort(rng.choice(lhs.size, kept, replace=False))
         lhs, rhs = lhs[chosen], rhs[chosen]
-    half = max((count - lhs.size) // 8, 1)
-    parts = [(lhs, rhs), halfway_sums(rng, half), halfway_products(rng, half)]
-    rest = max(count - lhs.size - 2 * half, 0)
+    directed = core[0].size + lhs.size
+    half = max((count - directed) // 8, 1)
+    parts = [core, (lhs, rhs), halfway_sums(rng, half), halfway_products(rng, half)]
+    rest = max(count - directed - 2 * half, 0)
     parts.append((random_float32(rng, rest), random_float32(rng, rest)))
     return (
         np.concatenate([part[0] for part in parts])[:count],
@@ -164,8 +185,18 @@ def pairs(rng: np.random.Generator, count: int) -> tuple[Bits, Bits]:
 
 def column(dtype: str, rng: np.random.Generator, count: int) -> npt.NDArray[Any]:
     """Return `count` elements of a dtype: the directed ones (as many as fit), then random ones."""
+    random: npt.NDArray[Any]
     if dtype == "Bool":
-        return rng.integers(0, 2, count).astype(np.bool_)
-    if dtype == "Int32":
-        return np.concatenate([INT32, random_int32(rng, count)])[:count]
-    return np.concatenate([FLOAT32, random_float32(rng, count)])[:count].view(np.float32)
+        random = rng.integers(0, 2, count).astype(np.bool_)
+    elif dtype == "Int32":
+        random = random_int32(rng, count)
+    else:
+        random = random_float32(rng, count).view(np.float32)
+    return np.concatenate([directed(dtype), random])[:count]
+
+
+def directed(dtype: str) -> npt.NDArray[Any]:
+    """Return the directed elements of a dtype."""
+    if dtype == "Bool":
+        return np.array([False, True])
+    return INT32 if dtype == "Int32" else FLOAT32.view(np.float32)

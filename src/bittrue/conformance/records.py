@@ -27,6 +27,10 @@ class Mismatch:
     kind: str
     rule: str
 
+    def to_json(self) -> dict[str, Any]:
+        """Return the mismatch as plain data."""
+        return {**asdict(self), "operands": list(self.operands)}
+
 
 @dataclass(frozen=True, slots=True)
 class PlanReport:
@@ -71,7 +75,7 @@ class PlanReport:
             "association": self.association,
             "departures": self.departures,
             "reason": self.reason,
-            "first": None if self.first is None else asdict(self.first),
+            "first": None if self.first is None else self.first.to_json(),
         }
 
 

@@ -82,6 +82,11 @@ def result_dtype_rule(plan: OperationPlan) -> str:
     return f"{plan.operation}({plan.signature}) gives {plan.output.name}: the plan fixes the dtype"
 
 
+def result_shape_rule(plan: OperationPlan) -> str:
+    """Return the words for a result of another shape than the call's."""
+    return f"the operands and attributes of {plan.operation} alone fix the shape of its result"
+
+
 def conversion_note(plan: OperationPlan) -> str:
     """Return the words for operands that a plan converts, empty if it converts none."""
     converts = any(

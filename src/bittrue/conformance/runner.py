@@ -5,11 +5,13 @@ difference (`compare`).
 
 Theory. An elementwise call runs as one array, so that a backend's vector loops are what is tested.
 Where it raises, it is cut in halves until each failing element stands alone. A structured call runs
-whole; if it overflows Int32 it is one case.
+whole; if it overflows Int32 it is one case. An overflow of the reference is a defined outcome, and
+an overflow of the backend its equal; whatever else either of them raises is a refusal.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -17,15 +19,23 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from bittrue._records import shown
 from bittrue.conformance import compare, rules
 from bittrue.conformance.compare import Difference
 from bittrue.conformance.records import Mismatch, PlanReport, Verification
-from bittrue.conformance.terms import computed_elements, sum_terms
+from bittrue.conformance.terms import elements_read, sum_terms
 from bittrue.conformance.trials import Trial, trials
 from bittrue.dispatch import Call, prepare
 from bittrue.dtypes import SimpleDType
-from bittrue.errors import Int32OverflowError, RangeError, RefusedValueError, ResultDTypeError
-from bittrue.geometry import Contraction, Geometry, Reduction, Scan
+from bittrue.errors import (
+    Int32OverflowError,
+    RangeError,
+    RefusedTypeError,
+    RefusedValueError,
+    ResultDTypeError,
+)
+from bittrue.generic.array import strides_of
+from bittrue.geometry import Geometry
 from bittrue.policy import DEFAULT, OperationPlan, Policy
 from bittrue.providers import (
     Backend,
@@ -48,8 +58,9 @@ Array = npt.NDArray[Any]
 
 @dataclass(slots=True)
 class _Tally:
-    """Counts of one plan while it runs."""
+    """Counts of one plan while it runs; `note` is what every rule in it is followed by."""
 
+    note: str = ""
     equal: int = 0
     refused: int = 0
     nan_bits: int = 0
@@ -79,16 +90,20 @@ def verify(
 
     `cases` is the number of results tried for an elementwise plan (a tenth of it for a structured
     one), over directed values and random ones drawn from `seed`; `operations` names the operations
-    to try (None: all). `strict` counts other NaN bits and another association as departures; None
-    means: if the backend promises bits, as `cpu` does. Raises `ValueError` for an unknown backend
-    or operation, `NotImplementedError` for a backend that is not installed.
+    to try (None: all), one of them by its name alone. `strict` counts other NaN bits and another
+    association as departures; None means: if both backends promise bits, as `cpu` and `generic` do.
+    Raises `ValueError` for an unknown backend or operation, `NotImplementedError` for a backend
+    that is not installed.
     """
     policy = DEFAULT if policy is None else policy
     target, reference = backend_of(backend), backend_of(against)
     if isinstance(cases, bool) or not isinstance(cases, int) or cases < 1:
         raise RefusedValueError("verify: cases", f"{cases!r}", "an int of at least 1")
+    if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
+        raise RefusedValueError("verify: seed", f"{seed!r}", "an int of at least 0")
     chosen = _chosen_plans(policy, operations)
-    strict = promises_bits(target) if strict is None else strict
+    if strict is None:
+        strict = promises_bits(target) and promises_bits(reference)
     reports = []
     for done, plan in enumerate(chosen):
         if progress is not None:
@@ -105,7 +120,7 @@ def verify(
         cases,
         seed,
         strict,
-        versions_of(target),
+        {**versions_of(reference), **versions_of(target)},
         tuple(reports),
     )
 
@@ -113,7 +128,7 @@ def verify(
 def _chosen_plans(policy: Policy, operations: Iterable[str] | None) -> tuple[OperationPlan, ...]:
     if operations is None:
         return policy.plans()
-    names = tuple(operations)
+    names = (operations,) if isinstance(operations, str) else tuple(operations)
     for name in names:
         if policy.spec(name) is None:
             raise RefusedValueError(
@@ -134,15 +149,17 @@ def _verify_plan(
     *,
     strict: bool,
 ) -> PlanReport:
-    tally = _Tally()
+    tally = _Tally("" if promises_bits(reference) else f"{reference.name} may break it as well")
     for trial in trials(plan, policy, rng, cases):
         call = _prepared(plan, policy, trial)
         if call is None:
             continue
-        declined = _declined(target, call)
-        if declined:
-            tally.refused += max(int(np.prod(call.geometry.shape)), 1)
-            tally.reason = tally.reason or declined
+        count = max(math.prod(call.geometry.shape), 1)
+        if (declined := _declined(target, call)) is not None:
+            _refuse(count, declined, tally)
+            continue
+        if (declined := _declined(reference, call)) is not None:
+            _count_undefined(reference, count, declined, tally)
             continue
         if trial.sliceable:
             _compare_elements(call, target, reference, tally, strict=strict)
@@ -169,12 +186,73 @@ def _prepared(plan: OperationPlan, policy: Policy, trial: Trial) -> Call | None:
     return call
 
 
-def _declined(backend: Backend, call: Call) -> str:
+def _declined(backend: Backend, call: Call) -> Refusal | None:
     buffers = [converted(operand) for operand in call.operands]
     answer = backend.accepts(
         call.plan, [b.shape for b in buffers], [b.strides for b in buffers], call.geometry
     )
-    return answer.reason if isinstance(answer, Decline) else ""
+    return Refusal(_one_line(answer.reason)) if isinstance(answer, Decline) else None
+
+
+def _one_line(text: str) -> str:
+    lines = text.strip().splitlines()
+    return lines[0] if lines else ""
+
+
+# --- one call -----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """A call without a result: the backend declined or raised, and its reason.
+
+    `overflow` is what it raised if that says that an exact result leaves its dtype.
+    """
+
+    reason: str
+    overflow: OverflowError | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Misfit:
+    """A result whose elements cannot be compared: another dtype or shape than the call has."""
+
+    kind: Difference
+    expected: str
+    actual: str
+
+
+Outcome = Buffer | Refusal | Misfit
+
+_FAULTS = (NameError, AttributeError, AssertionError)
+"""Faults of an adapter itself, never findings about its library."""
+
+
+def _outcome(backend: Backend, call: Call) -> Outcome:
+    """Run a call and look at what comes back, the elements apart."""
+    try:
+        result = backend.execute(call.plan, call.operands, call.geometry)
+    except _FAULTS:
+        raise
+    except ResultDTypeError as error:
+        return Misfit(Difference.DTYPE, error.accepted, error.came)
+    except Exception as error:  # noqa: BLE001 - another library's exception is a finding
+        reason = f"{type(error).__name__}: {_one_line(str(error))}".removesuffix(": ")
+        return Refusal(reason, error if isinstance(error, OverflowError) else None)
+    if not isinstance(result, Buffer):
+        raise RefusedTypeError(
+            f"backend {backend.name}: execute", f"returned {shown(result)}", "a Buffer"
+        )
+    if result.dtype is not call.plan.output:
+        return Misfit(Difference.DTYPE, call.plan.output.name, f"returned {result.dtype.name}")
+    if result.shape != call.geometry.shape:
+        shapes = (f"shape {shape}" for shape in (call.geometry.shape, result.shape))
+        return Misfit(Difference.SHAPE, *shapes)
+    return result
+
+
+def _bits(buffer: Buffer) -> Array:
+    return buffer.bits().ravel().astype(np.int64)
 
 
 # --- elementwise calls --------------------------------------------------------------------------
@@ -191,10 +269,7 @@ def _take(call: Call, indices: Array) -> Call:
     return Call(call.plan, tuple(operands), Geometry((len(indices),)))
 
 
-_FAULTS = (NameError, AttributeError, AssertionError)
-"""Faults of an adapter itself, never findings about its library."""
-
-Failures = list[tuple[Array, Exception]]
+Failures = list[tuple[Array, Refusal | Misfit]]
 
 
 def _cells(backend: Backend, call: Call, indices: Array) -> tuple[Array, Array, Failures]:
@@ -202,15 +277,14 @@ def _cells(backend: Backend, call: Call, indices: Array) -> tuple[Array, Array, 
 
     Returns the indices that gave a result, their bits, and the failures.
     """
-    try:
-        result = backend.execute(call.plan, call.operands, call.geometry)
-    except _FAULTS:
-        raise
-    except Exception as error:  # noqa: BLE001 - another library's exception is a finding
-        if indices.size <= 1 or isinstance(error, ResultDTypeError):
-            return indices[:0], np.zeros(0, np.int64), [(indices, error)]
-    else:
-        return indices, _bits(result), []
+    nothing = indices[:0], np.zeros(0, np.int64)
+    if not indices.size:
+        return *nothing, []
+    outcome = _outcome(backend, call)
+    if isinstance(outcome, Buffer):
+        return indices, _bits(outcome), []
+    if isinstance(outcome, Misfit) or indices.size == 1:
+        return *nothing, [(indices, outcome)]
     half = indices.size // 2
     whole = np.arange(indices.size)
     left = _cells(backend, _take(call, whole[:half]), indices[:half])
@@ -222,26 +296,28 @@ def _cells(backend: Backend, call: Call, indices: Array) -> tuple[Array, Array, 
     )
 
 
-def _bits(buffer: Buffer) -> Array:
-    return buffer.bits().ravel().astype(np.int64)
-
-
 def _compare_elements(
     call: Call, target: Backend, reference: Backend, tally: _Tally, *, strict: bool
 ) -> None:
     every = np.arange(call.geometry.shape[0])
-    defined, expected, overflows = _cells(reference, call, every)
+    defined, expected, undefined = _cells(reference, call, every)
     found, actual, failures = _cells(target, _take(call, defined), defined)
-    for indices, error in failures:
-        _count_failure(call, int(indices[0]), len(indices), error, tally)
+    for indices, outcome in failures:
+        _count_failure(call, int(indices[0]), indices.size, outcome, tally)
     where = np.searchsorted(defined, found)
     _compare_bits(call, found, expected[where], actual, tally, strict=strict)
-    if overflows:
-        raised = np.concatenate([indices for indices, _ in overflows])
-        wrapped, values, failures = _cells(target, _take(call, raised), raised)
-        tally.equal += sum(len(indices) for indices, _ in failures)
-        for index, value in zip(wrapped.tolist(), values.tolist(), strict=True):
-            _count_wrap(call, index, compare.spell(call.plan.output, value), tally)
+    overflows = [every[:0]]
+    for indices, outcome in undefined:
+        if _overflows(outcome):
+            overflows.append(indices)
+        else:
+            _count_undefined(reference, indices.size, outcome, tally)
+    raised = np.concatenate(overflows)
+    wrapped, values, failures = _cells(target, _take(call, raised), raised)
+    for indices, outcome in failures:
+        _count_overflow(call, int(indices[0]), indices.size, outcome, tally)
+    for index, value in zip(wrapped.tolist(), values.tolist(), strict=True):
+        _count_wrap(call, index, value, tally)
 
 
 # --- structured calls ---------------------------------------------------------------------------
@@ -250,41 +326,33 @@ def _compare_elements(
 def _compare_whole(
     call: Call, target: Backend, reference: Backend, tally: _Tally, *, strict: bool
 ) -> None:
-    try:
-        expected = reference.execute(call.plan, call.operands, call.geometry)
-    except Int32OverflowError as overflow:
-        try:
-            result = target.execute(call.plan, call.operands, call.geometry)
-        except _FAULTS:
-            raise
-        except Exception:  # noqa: BLE001 - any refusal is right here
-            tally.equal += 1
+    expected = _outcome(reference, call)
+    count = math.prod(call.geometry.shape)
+    if isinstance(expected, Refusal) and expected.overflow is not None:
+        index = _offset_of(expected.overflow, call.geometry)
+        actual = _outcome(target, call)
+        if isinstance(actual, Buffer):
+            _count_wrap(call, index, int(_bits(actual)[index]), tally)
         else:
-            shape = call.geometry.shape
-            index = int(np.ravel_multi_index(overflow.position, shape)) if shape else 0
-            got = compare.spell(call.plan.output, int(_bits(result)[index]))
-            _count_wrap(call, index, got, tally)
+            _count_overflow(call, index, 1, actual, tally)
         return
-    cases = max(int(np.prod(call.geometry.shape)), 1)
-    try:
-        result = target.execute(call.plan, call.operands, call.geometry)
-    except _FAULTS:
-        raise
-    except Exception as error:  # noqa: BLE001 - another library's exception is a finding
-        _count_failure(call, 0, cases, error, tally)
+    if not isinstance(expected, Buffer):
+        _count_undefined(reference, max(count, 1), expected, tally)
         return
-    if result.shape != expected.shape:
-        _depart(
-            call,
-            0,
-            cases,
-            (f"shape {expected.shape}", f"shape {result.shape}"),
-            Difference.SHAPE,
-            tally,
-        )
+    actual = _outcome(target, call)
+    if not isinstance(actual, Buffer):
+        _count_failure(call, 0, max(count, 1), actual, tally)
         return
-    every = np.arange(int(np.prod(expected.shape)))
-    _compare_bits(call, every, _bits(expected), _bits(result), tally, strict=strict)
+    _compare_bits(call, np.arange(count), _bits(expected), _bits(actual), tally, strict=strict)
+
+
+def _offset_of(overflow: OverflowError, geometry: Geometry) -> int:
+    """Return the offset of the result that overflows, the first one if the error names none."""
+    position = overflow.position if isinstance(overflow, Int32OverflowError) else ()
+    if len(position) != len(geometry.shape):
+        return 0
+    steps = strides_of(geometry.shape)
+    return sum(index * step for index, step in zip(position, steps, strict=True))
 
 
 # --- counting -----------------------------------------------------------------------------------
@@ -303,7 +371,8 @@ def _compare_bits(
             tally.nan_bits += 1
         elif (
             not strict
-            and call.plan.accumulation in compare.SUMS
+            # The sign of a zero sum is the same in every order.
+            and kind is not Difference.ZERO_SIGN
             and compare.is_association(call.plan, sum_terms(call, index), got)
         ):
             tally.association += 1
@@ -312,17 +381,46 @@ def _compare_bits(
             _depart(call, index, 1, spelled, kind, tally, compare.ulps(dtype, want, got))
 
 
-def _count_failure(call: Call, index: int, cases: int, error: Exception, tally: _Tally) -> None:
-    """Count a call on which the reference gives a result and the backend raises."""
-    if isinstance(error, ResultDTypeError):
-        _depart(call, index, cases, (error.accepted, error.came), Difference.DTYPE, tally)
-        return
+def _refuse(cases: int, refusal: Refusal, tally: _Tally) -> None:
     tally.refused += cases
-    text = str(error).strip().splitlines()
-    tally.reason = tally.reason or f"{type(error).__name__}: {text[0] if text else ''}"
+    tally.reason = tally.reason or refusal.reason
 
 
-def _count_wrap(call: Call, index: int, actual: str, tally: _Tally) -> None:
+def _overflows(outcome: Outcome) -> bool:
+    return isinstance(outcome, Refusal) and outcome.overflow is not None
+
+
+def _count_failure(
+    call: Call, index: int, cases: int, outcome: Refusal | Misfit, tally: _Tally
+) -> None:
+    """Count results that the backend does not give, or not as the plan has them."""
+    if isinstance(outcome, Misfit):
+        results = (outcome.expected, outcome.actual)
+        _depart(call, index, cases, results, outcome.kind, tally)
+    else:
+        _refuse(cases, outcome, tally)
+
+
+def _count_overflow(
+    call: Call, index: int, cases: int, outcome: Refusal | Misfit, tally: _Tally
+) -> None:
+    """Count cases in which the reference overflows: an overflow is right, nothing else is."""
+    if _overflows(outcome):
+        tally.equal += cases
+    else:
+        _count_failure(call, index, cases, outcome, tally)
+
+
+def _count_undefined(
+    reference: Backend, cases: int, outcome: Refusal | Misfit, tally: _Tally
+) -> None:
+    """Count cases in which the reference has no result of the plan: there is nothing to equal."""
+    words = outcome.reason if isinstance(outcome, Refusal) else outcome.actual
+    _refuse(cases, Refusal(f"nothing to compare with, {reference.name}: {words}"), tally)
+
+
+def _count_wrap(call: Call, index: int, value: int, tally: _Tally) -> None:
+    actual = compare.spell(call.plan.output, value)
     _depart(call, index, 1, ("OverflowError", actual), Difference.WRAP, tally)
 
 
@@ -352,42 +450,31 @@ def _depart(
         rule = {
             Difference.WRAP: rules.NEVER_WRAPS,
             Difference.DTYPE: rules.result_dtype_rule(call.plan),
+            Difference.SHAPE: rules.result_shape_rule(call.plan),
         }.get(kind, rules.rule_of(call.plan))
-        note = rules.conversion_note(call.plan) if kind is Difference.VALUE else ""
+        conversion = rules.conversion_note(call.plan) if kind is Difference.VALUE else ""
         tally.first = Mismatch(
             _operands_of(call, index),
             *results,
             distance,
             kind.value,
-            f"{rule}; {note}" if note else rule,
+            "; ".join(filter(None, (rule, conversion, tally.note))),
         )
         tally.rank = rank
 
 
 def _operands_of(call: Call, index: int) -> tuple[str, ...]:
     """Write the operand elements that one result reads; of many, the first few."""
-    plan, geometry = call.plan, call.geometry
-    if type(geometry) is Geometry:
-        return tuple(
-            repr(operand.value)
-            if isinstance(operand, WeakScalar)
-            else compare.spell(operand.dtype, operand.elements()[index])
-            for operand in call.operands
-        )
-    if isinstance(geometry, Reduction | Scan) and converted(call.operands[0]).elements():
-        return (_listed(plan.operands[0].convert_to, sum_terms(call, index)),)
-    if isinstance(geometry, Contraction):
-        lhs, rhs = (
-            computed_elements(operand, planned)
-            for operand, planned in zip(call.operands, plan.operands, strict=True)
-        )
-        row, column = divmod(index, geometry.m)
-        return (
-            _listed(plan.operands[0].convert_to, lhs[row * geometry.k : (row + 1) * geometry.k]),
-            _listed(plan.operands[1].convert_to, rhs[column :: geometry.m]),
-        )
-    shapes = [f"{converted(o).dtype.name}{list(converted(o).shape)}" for o in call.operands]
-    return (*shapes, f"result element {index}")
+    alone = type(call.geometry) is Geometry
+    written = []
+    for operand, elements in zip(call.operands, elements_read(call, index), strict=True):
+        if isinstance(operand, WeakScalar):
+            written.append(repr(operand.value))
+        elif alone:
+            written.append(compare.spell(operand.dtype, elements[0]))
+        else:
+            written.append(_listed(operand.dtype, elements))
+    return tuple(written)
 
 
 def _listed(dtype: SimpleDType, elements: list[int]) -> str:

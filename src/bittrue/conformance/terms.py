@@ -1,82 +1,127 @@
-"""The terms that one result of a call combines, in their logical order."""
+"""What one result of a call reads: the elements of each operand, and the terms that it combines.
+
+Belongs here: from the position of a result to positions of operands, in logical order. Never here:
+how results are computed or compared.
+"""
 
 from __future__ import annotations
 
-import numpy as np
+import math
 
+from bittrue.conformance.compare import SUMS
 from bittrue.dispatch import Call
+from bittrue.dtypes import DType, SimpleDType
 from bittrue.encoding import BINARY32
 from bittrue.generic import Array
 from bittrue.generic import arithmetic as ar
-from bittrue.generic.array import groups, strides_of
+from bittrue.generic.array import coordinates_of, groups, strides_of
 from bittrue.generic.conv import factors
-from bittrue.geometry import Contraction, Convolution, Indexing, Reduction, Scan
-from bittrue.policy import OperandPlan
-from bittrue.providers import Operand, converted
+from bittrue.geometry import (
+    Contraction,
+    Convolution,
+    Geometry,
+    Indexing,
+    Ordering,
+    Reduction,
+    Scan,
+)
+from bittrue.providers import converted
+
+Shapes = list[tuple[int, ...]]
+PADDING = -1
+"""Offset of a padded position or a hole: it holds +0."""
 
 
-def computed_elements(operand: Operand, planned: OperandPlan) -> list[int]:
-    """Return the elements of an operand as the plan computes them: Float32 bit patterns."""
-    buffer = converted(operand)
-    if buffer.dtype is planned.convert_to:
-        return buffer.elements()
-    return [BINARY32.encode(abs(v), 0, negative=v < 0) for v in buffer.elements()]
+def elements_read(call: Call, index: int) -> list[list[int]]:
+    """Return the stored elements, of the source dtypes, that result `index` reads of each operand.
+
+    An operand of an elementwise operation gives one element, any other a list in logical order.
+    """
+    buffers = [converted(operand) for operand in call.operands]
+    elements = [buffer.elements() for buffer in buffers]
+    shapes = [buffer.shape for buffer in buffers]
+    offsets = _offsets(call.geometry, shapes, elements, index)
+    return [
+        [0 if offset == PADDING else stored[offset] for offset in chosen]
+        for stored, chosen in zip(elements, offsets, strict=True)
+    ]
 
 
 def sum_terms(call: Call, index: int) -> list[int]:
-    """Return the terms, as stored elements, that result `index` of a reduction or sum combines."""
-    geometry = call.geometry
-    elements = [
-        computed_elements(operand, planned)
-        for position, (operand, planned) in enumerate(
-            zip(call.operands, call.plan.operands, strict=True)
+    """Return the Float32 terms that result `index` adds, in their logical order; none if none."""
+    if call.plan.accumulation not in SUMS:
+        return []
+    read = [
+        _computed(converted(operand).dtype, planned.convert_to, elements)
+        for operand, planned, elements in zip(
+            call.operands, call.plan.operands, elements_read(call, index), strict=True
         )
-        if not (position == 1 and isinstance(geometry, Indexing))
     ]
-    shapes = [converted(operand).shape for operand in call.operands]
+    if isinstance(call.geometry, Contraction | Convolution):
+        return [ar.mul(BINARY32, a, b) for a, b in zip(*read, strict=True)]
+    if isinstance(call.geometry, Indexing):
+        base, _, updates = read
+        return base + updates
+    return read[0]
+
+
+def _computed(source: SimpleDType, computed: SimpleDType, elements: list[int]) -> list[int]:
+    """Return elements as the plan computes them: integers become Float32 by one rounding."""
+    if source is computed:
+        return elements
+    return [BINARY32.encode(abs(v), 0, negative=v < 0) for v in elements]
+
+
+def _offsets(
+    geometry: Geometry, shapes: Shapes, elements: list[list[int]], index: int
+) -> list[list[int]]:
     if isinstance(geometry, Reduction):
         kept, reduced = groups(shapes[0], geometry.axes)
-        return [elements[0][kept[index] + step] for step in reduced]
+        return [[kept[index] + step for step in reduced]]
     if isinstance(geometry, Scan):
         step = strides_of(shapes[0])[geometry.axis]
         position = index // step % shapes[0][geometry.axis]
-        return [elements[0][index - back * step] for back in range(position, -1, -1)]
+        return [list(range(index - position * step, index + 1, step))]
+    if isinstance(geometry, Ordering):
+        step = math.prod(shapes[0][geometry.axis + 1 :])
+        extent = shapes[0][geometry.axis]
+        outer = index // (step * geometry.count)
+        start = outer * step * extent + index % step
+        return [list(range(start, start + extent * step, step))]
     if isinstance(geometry, Contraction):
         row, column = divmod(index, geometry.m)
-        lhs = elements[0][row * geometry.k : (row + 1) * geometry.k]
-        rhs = elements[1][column :: geometry.m]
-        return [ar.mul(BINARY32, a, b) for a, b in zip(lhs, rhs, strict=True)]
+        steps = range(geometry.k)
+        return [
+            [row * geometry.k + step for step in steps],
+            [step * geometry.m + column for step in steps],
+        ]
     if isinstance(geometry, Convolution):
-        return _convolution_terms(call, elements, geometry, index)
+        return _convolution_offsets(geometry, shapes, index)
     if isinstance(geometry, Indexing):
-        return _scattered_terms(call, elements, geometry, index)
-    return []
+        return _indexed_offsets(geometry, shapes, elements, index)
+    return [[index if shape else 0] for shape in shapes]
 
 
-def _convolution_terms(
-    call: Call, elements: list[list[int]], geometry: Convolution, index: int
-) -> list[int]:
+def _convolution_offsets(geometry: Convolution, shapes: Shapes, index: int) -> list[list[int]]:
+    # The factors of operands that hold their own offsets, from 1 on: 0 is padding.
     lhs, kernel = (
-        Array(converted(operand).dtype, converted(operand).shape, bits)
-        for operand, bits in zip(call.operands, elements, strict=True)
+        Array(DType.Int32, shape, list(range(1, math.prod(shape) + 1))) for shape in shapes
     )
-    at = np.unravel_index(index, geometry.shape)
-    position = tuple(int(at[axis]) for axis in geometry.output_dims)
-    return [ar.mul(BINARY32, a, b) for a, b in factors(lhs, kernel, geometry, position)]
+    at = coordinates_of(index, geometry.shape)
+    position = tuple(at[axis] for axis in geometry.output_dims)
+    pairs = list(factors(lhs, kernel, geometry, position))
+    return [[value - 1 for value, _ in pairs], [weight - 1 for _, weight in pairs]]
 
 
-def _scattered_terms(
-    call: Call, elements: list[list[int]], geometry: Indexing, index: int
-) -> list[int]:
-    base, updates = elements
-    indices = np.array(converted(call.operands[1]).elements(), np.int64)
-    at = list(np.unravel_index(index, geometry.shape))
-    rows = np.array(updates, np.uint32).reshape(
-        *geometry.shape[: geometry.axis], indices.size, *geometry.shape[geometry.axis + 1 :]
-    )
-    hits = np.flatnonzero(indices == at[geometry.axis])
-    terms = [base[index]]
-    for hit in hits:
-        at[geometry.axis] = hit
-        terms.append(int(rows[tuple(at)]))
-    return terms
+def _indexed_offsets(
+    geometry: Indexing, shapes: Shapes, elements: list[list[int]], index: int
+) -> list[list[int]]:
+    """Of a gather the element and its index; of a scatter base, and the indices that hit it."""
+    indices, after = elements[1], math.prod(shapes[0][geometry.axis + 1 :])
+    inner = index % after
+    if len(shapes) == 2:
+        outer, at = divmod(index // after, len(indices))
+        return [[(outer * geometry.extent + indices[at]) * after + inner], [at]]
+    outer, at = divmod(index // after, geometry.extent)
+    hits = [position for position, target in enumerate(indices) if target == at]
+    return [[index], hits, [(outer * len(indices) + hit) * after + inner for hit in hits]]

@@ -47,10 +47,10 @@ class Trial:
 
 def trials(plan: OperationPlan, policy: Policy, rng: Rng, cases: int) -> Iterator[Trial]:
     """Yield calls that select `plan`, of about `cases` results together."""
-    family = _STRUCTURED.get(plan.operation)
+    family = STRUCTURED.get(plan.operation)
     if family is not None:
         yield from family(plan, rng, max(cases // 10, 24))
-    elif attributes_of(plan.operation):
+    elif plan.accumulation is not None or attributes_of(plan.operation):
         msg = f"no trials for the structured operation {plan.operation}"
         raise NotImplementedError(msg)
     else:
@@ -96,8 +96,10 @@ def _columns(plan: OperationPlan, rng: Rng, count: int) -> list[Array]:
     """Return one array of `count` elements for each tensor operand."""
     dtypes = [p.dtype for p in plan.operands if p.dtype is not None]
     if plan.operation == "pow" and plan.output is DType.Int32:
-        return [rng.integers(-50, 51, count).astype(np.int32)]
-    if dtypes == [DType.Float32, DType.Float32]:
+        # Bases whose powers stay in Int32 beside the extremes, few of whose powers do.
+        small = rng.integers(-50, 51, count).astype(np.int32)
+        return [np.concatenate([corpora.INT32[: count // 2], small])[:count]]
+    if dtypes == [DType.Float32, DType.Float32] and len(plan.operands) == 2:
         lhs, rhs = corpora.pairs(rng, count)
         if plan.operation == "pow":
             lhs, rhs = _powers(rng, lhs, rhs)
@@ -110,7 +112,7 @@ def _columns(plan: OperationPlan, rng: Rng, count: int) -> list[Array]:
 def _drawn(dtype: SimpleDType, rng: Rng, count: int) -> Array:
     """Return `count` elements, about half of them directed, in no order: tuples mix freely."""
     values = corpora.column(dtype.name, rng, 2 * count + 64)
-    directed = {"Bool": 2, "Int32": corpora.INT32.size, "Float32": corpora.FLOAT32.size}[dtype.name]
+    directed = corpora.directed(dtype.name).size
     from_directed = rng.integers(0, directed, count)
     from_random = rng.integers(directed, values.size, count)
     return values[np.where(rng.integers(0, 2, count) == 0, from_directed, from_random)]
@@ -155,12 +157,29 @@ def _matrix(dtype: SimpleDType, rng: Rng, rows: int, length: int, kind: int) -> 
     return bits.view(np.float32).reshape(rows, length)
 
 
+_CORE = corpora.FLOAT32_CORE.view(np.float32)
+_CORE_PAIRS = corpora.crossed(corpora.FLOAT32_CORE, corpora.FLOAT32_CORE)
+_MAX, _MIN = 2**31 - 1, -(2**31)
+
+
+def _directed_rows(dtype: SimpleDType, rng: Rng) -> Iterator[Array]:
+    """Every directed value alone, and in rows of three in an order of its own."""
+    values = corpora.directed(dtype.name)
+    yield values.reshape(-1, 1)
+    if dtype is DType.Float32:
+        shuffled = rng.permutation(values)
+        yield shuffled[: values.size // 3 * 3].reshape(-1, 3)
+
+
 def _line_trials(
     plan: OperationPlan, rng: Rng, cases: int, attributes: list[dict[str, Any]]
 ) -> Iterator[Trial]:
     """Rows of several lengths and kinds, along the last axis."""
     dtype = plan.operands[0].dtype
     assert dtype is not None
+    for values in _directed_rows(dtype, rng):
+        for named in attributes:
+            yield Trial((values,), named)
     rows = max(cases // (3 * len(_LENGTHS)), 1)
     for length, kind in itertools.product(_LENGTHS, range(3)):
         for named in attributes:
@@ -178,6 +197,10 @@ def _sums(plan: OperationPlan, rng: Rng, cases: int) -> Iterator[Trial]:
     if dtype is DType.Float32:
         yield Trial((np.full((2, 3), -0.0, np.float32),), {"axis": 1})
         yield Trial((np.zeros((2, 0), np.float32),), {"axis": 1})
+    else:
+        # Partial sums outside Int32 that come back, and totals that stay out.
+        for row in ([_MAX, _MAX, -_MAX], [_MIN, -1, 1], [_MAX, 1], [_MIN, -1], [_MIN] * 2):
+            yield Trial((np.array([row], np.int32),), {"axis": 1})
 
 
 def _reductions(plan: OperationPlan, rng: Rng, cases: int) -> Iterator[Trial]:
@@ -198,12 +221,43 @@ def _matmuls(plan: OperationPlan, rng: Rng, cases: int) -> Iterator[Trial]:
     lhs, rhs = (operand.dtype for operand in plan.operands)
     assert lhs is not None
     assert rhs is not None
+    if lhs is rhs is DType.Int32:
+        yield from _int32_matmuls()
+    else:
+        for a, b in ((_column(lhs), _tame_row(rhs)), (_tame_row(lhs).T, _column(rhs).T)):
+            yield Trial((a, b))
+        if lhs is rhs:
+            yield Trial((_CORE.reshape(-1, 1), _CORE.reshape(1, -1)))
     side = max(int((cases // 18) ** 0.5), 2)
     for length, kind in itertools.product((1, 2, 3, 17, 64, 200), range(3)):
         a = _matrix(lhs, rng, side, length, kind)
         b = _matrix(rhs, rng, length, side, kind)
         yield Trial((a, b))
     yield Trial((_matrix(lhs, rng, 2, 0, 0), _matrix(rhs, rng, 0, 3, 0)))
+
+
+def _column(dtype: SimpleDType) -> Array:
+    return corpora.directed(dtype.name).reshape(-1, 1)
+
+
+def _tame_row(dtype: SimpleDType) -> Array:
+    return np.array([[1, -3]], np.int32 if dtype is DType.Int32 else np.float32)
+
+
+def _int32_matmuls() -> Iterator[Trial]:
+    """Each directed value; then products that leave Int32, and 64 bits, with and without return."""
+    column = corpora.INT32.reshape(-1, 1)
+    units = np.array([[1, 0]], np.int32)
+    yield Trial((column, units))
+    yield Trial((units.T, column.T))
+    for row, other in (
+        ([_MAX, _MAX], [_MAX, -_MAX]),
+        ([_MIN] * 4, [_MIN] * 4),
+        ([_MIN, _MIN], [_MIN, _MAX]),
+        ([_MIN], [-1]),
+        ([65536], [65536]),
+    ):
+        yield Trial((np.array([row], np.int32), np.array([other], np.int32).T))
 
 
 def _convolutions(_plan: OperationPlan, rng: Rng, _cases: int) -> Iterator[Trial]:
@@ -221,6 +275,15 @@ def _convolutions(_plan: OperationPlan, rng: Rng, _cases: int) -> Iterator[Trial
                                      "output_dims": (0, 3, 1, 2)}),
     )
     # fmt: on
+    line = {"strides": (1,), "padding": ((0, 0),)}
+    one = np.array([[[1.0]], [[-3.0]]], np.float32)
+    every = corpora.directed("Float32")
+    yield Trial((every.reshape(1, 1, -1), one), line)
+    yield Trial((one.reshape(1, 1, -1), every.reshape(-1, 1, 1)), line)
+    yield Trial((_CORE.reshape(1, 1, -1), _CORE.reshape(-1, 1, 1)), line)
+    # A padded position holds +0 and takes part: an infinite weight makes it NaN.
+    padded = {"strides": (1,), "padding": ((1, 1),)}
+    yield Trial((_CORE[3:5].reshape(1, 1, -1), np.stack([_CORE, _CORE[::-1]], 1)[:, None]), padded)
     for (lhs, kernel, attributes), kind in itertools.product(settings, (0, 0, 1)):
         operands = [
             _matrix(DType.Float32, rng, 1, int(np.prod(shape)), kind).reshape(shape)
@@ -234,6 +297,9 @@ def _any_bits(rng: Rng, shape: tuple[int, ...]) -> Array:
 
 
 def _gathers(_plan: OperationPlan, rng: Rng, _cases: int) -> Iterator[Trial]:
+    every = corpora.directed("Float32")
+    order = rng.permutation(every.size).astype(np.int32)
+    yield Trial((every, order), {"axis": 0})
     for axis, where in itertools.product((0, 1), ((4,), (2, 3), ())):
         indices = rng.integers(0, 5, where).astype(np.int32)
         yield Trial((_any_bits(rng, (5, 5)), np.asarray(indices)), {"axis": axis})
@@ -241,6 +307,16 @@ def _gathers(_plan: OperationPlan, rng: Rng, _cases: int) -> Iterator[Trial]:
 
 def _scatters(plan: OperationPlan, rng: Rng, _cases: int) -> Iterator[Trial]:
     repeats = plan.operation == "scatter_add"
+    # Every core value on every other, the whole corpus in an order of its own, and where terms are
+    # added, three of them to one element: a sum of only -0 keeps its sign.
+    rows, columns = (part.view(np.float32).reshape(_CORE.size, -1) for part in _CORE_PAIRS)
+    yield Trial((rows, np.arange(_CORE.size, dtype=np.int32), columns), {"axis": 0})
+    every = corpora.directed("Float32")
+    order = rng.permutation(every.size).astype(np.int32)
+    yield Trial((every, order, rng.permutation(every)), {"axis": 0})
+    if repeats:
+        zeros = np.full(3, -0.0, np.float32)
+        yield Trial((zeros, np.array([0, 1, 1], np.int32), zeros), {"axis": 0})
     for axis, count in itertools.product((0, 1), (1, 3, 5)):
         indices = rng.integers(0, 5, 3 * count) if repeats else rng.permutation(5)[:count]
         shape = [5, 4]
@@ -265,9 +341,14 @@ def _orders(plan: OperationPlan, rng: Rng, cases: int) -> Iterator[Trial]:
     flag = "largest" if topk else "descending"
     ties = np.array([3, np.nan, -0.0, 0.0, 2, np.nan, -np.inf, np.inf, 2, 3], np.float32)
     rows = max(cases // 100, 2)
+    every = corpora.directed("Float32")
     for value in (False, True):
         for data in (
             ties,
+            # Zeros of either sign tie: only their position tells which comes first.
+            np.array([0.0, -0.0, 0.0, -0.0, -1, 1], np.float32),
+            np.array([-0.0, 0.0, -0.0, 0.0, 1, -1], np.float32),
+            rng.permutation(every),
             _tame(rng, (rows, 16)),
             _any_bits(rng, (rows, 16)),
             rng.integers(-3, 4, (rows, 40)).astype(np.float32),
@@ -293,6 +374,7 @@ _FAMILIES: tuple[tuple[str, Family], ...] = (
     ("_sort_values _sort_indices _topk_values _topk_indices", _orders),
 )
 
-_STRUCTURED: dict[str, Family] = {
+STRUCTURED: dict[str, Family] = {
     name: family for names, family in _FAMILIES for name in names.split()
 }
+"""Operation -> its trials; every other operation is elementwise."""

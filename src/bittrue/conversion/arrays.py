@@ -57,6 +57,11 @@ def is_packed(fmt: Format) -> bool:
     return (fmt.integer_bits or fmt.lane_bits) == 4
 
 
+def is_numpy(fmt: Format) -> bool:
+    """Tell whether NumPy itself has a dtype for the codes of `fmt`."""
+    return fmt.name in _NUMPY
+
+
 def carrier_dtype(fmt: Format) -> np.dtype[Any]:
     """Return the unsigned dtype that holds one carrier of `fmt`."""
     bits = fmt.carrier_bits or _CARRIER_BITS[fmt.name]

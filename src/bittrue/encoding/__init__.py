@@ -4,6 +4,7 @@ from bittrue.encoding.binary import BINARY32, BINARY64, BinaryFormat
 from bittrue.encoding.catalog import Formats, formats
 from bittrue.encoding.format import Class, Decomposition, Format
 from bittrue.encoding.lanes import convert_lane
+from bittrue.encoding.literals import encode
 from bittrue.encoding.rounding import Rounding, round_magnitude
 from bittrue.encoding.status import Status
 
@@ -18,6 +19,7 @@ __all__ = [
     "Rounding",
     "Status",
     "convert_lane",
+    "encode",
     "formats",
     "round_magnitude",
 ]

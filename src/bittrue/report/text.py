@@ -14,8 +14,16 @@ _VERDICTS = (
     ("nan", "equal but for NaN bits"),
     ("order", "equal but for the order of sums"),
     ("refused", "refused"),
-    ("departs", "depart"),
 )
+
+
+def counted(count: int, noun: str) -> str:
+    """Write a count and its noun in the right number."""
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
+def _departing(count: int) -> str:
+    return "departs" if count == 1 else "depart"
 
 
 def plan_label(plan: OperationPlan) -> str:
@@ -27,9 +35,9 @@ def plan_label(plan: OperationPlan) -> str:
 
 
 def mismatch_line(report: PlanReport, mismatch: Mismatch, backend: str) -> str:
-    """Write one departing case: the call, both results, their distance."""
+    """Write one departing case: the call, both results, their distance (zeros have none)."""
     call = f"{report.plan.operation}({', '.join(mismatch.operands)})"
-    distance = "" if mismatch.ulps is None else f", {mismatch.ulps} ulp apart"
+    distance = f", {mismatch.ulps} ulp apart" if mismatch.ulps else ""
     return f"{call} is {mismatch.expected}; {backend}: {mismatch.actual}{distance}"
 
 
@@ -37,7 +45,8 @@ def heading(run: Verification) -> str:
     """Say what was compared with what."""
     versions = ", ".join(f"{name} {version}" for name, version in run.versions.items())
     return (
-        f"{run.backend} against {run.against}: policy {run.policy}, {run.cases} cases a plan, "
+        f"{run.backend} against {run.against}: policy {run.policy}, "
+        f"{counted(run.cases, 'case')} a plan, "
         f"seed {run.seed} ({versions})"
     )
 
@@ -45,10 +54,12 @@ def heading(run: Verification) -> str:
 def summary(run: Verification) -> str:
     """Count the plans by verdict, and the departing cases."""
     counts = [f"{run.count(verdict)} {words}" for verdict, words in _VERDICTS if run.count(verdict)]
-    cases = sum(report.cases for report in run.reports)
+    if departing := run.count("departs"):
+        counts.append(f"{departing} {_departing(departing)}")
+    cases = counted(sum(report.cases for report in run.reports), "case")
     return (
-        f"{len(run.reports)} plans: {', '.join(counts) or 'none'}. "
-        f"{run.departures} of {cases} cases depart."
+        f"{counted(len(run.reports), 'plan')}: {', '.join(counts) or 'none'}. "
+        f"{run.departures} of {cases} {_departing(run.departures)}."
     )
 
 

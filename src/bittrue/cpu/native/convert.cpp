@@ -268,7 +268,12 @@ Encoding<U> encoding_of(const LaneType& destination, int rounding, bool saturate
     e.signaling_flags = nv;
     e.smallest_normal = static_cast<U>(destination.emin + W::bias) << W::fraction;
     set_tiny(e, destination, rounding);
-    if (destination.kind == Kind::variable) return e;
+    if (destination.kind == Kind::variable) {
+        // The largest finite value 2^15, or what would follow it, 1.5 * 2^15: the code of infinity.
+        e.highest = static_cast<U>(15 + W::bias) << W::fraction;
+        if (!saturate) e.highest |= U{1} << (W::fraction - 1);
+        return e;
+    }
     const int f = destination.fraction_bits;
     e.drop = W::fraction - f;
     e.rebias = static_cast<U>(destination.emin + W::bias - 1) << f;
@@ -564,16 +569,31 @@ private:
                 watch_above_ = word;
             }
         } else if (destination.kind != Kind::scale) {
-            if (!destination.has_subnormal) possible_ &= ~uf;
             U word = 0;
             exact_word<U>(read(destination, destination.max_finite), word);
             watch_above_ = word;
             watch_below_ = encoding_.smallest_normal;
-            if (encode_ == words.same) {
-                exact_ = true;
-                possible_ = saturate ? nv | of | nx : nv;
-            }
+            if (!destination.has_subnormal) possible_ &= ~uf;
+            if (source.kind == Kind::fixed) narrow_to_source();
         }
+    }
+
+    // Flags that no value of a fixed source raises.
+    void narrow_to_source() {
+        U greatest = 0, least = 0;
+        exact_word<U>(read_fixed(source, source.max_finite), greatest);
+        exact_word<U>(read_fixed(source, u64{1} << source.low_zero_bits), least);
+        const bool ieee = source.specials == Specials::ieee;
+        const unsigned endless = ieee ? encoding_.infinity_flags : 0;
+        if (greatest <= watch_above_ && (endless & of) == 0) possible_ &= ~of;
+        if (least >= watch_below_) possible_ &= ~uf;
+        const bool quiet = ieee || source.specials == Specials::last;
+        if (!ieee && !(quiet && encoding_.quiet_flags != 0)) possible_ &= ~nv;
+        exact_ = destination.kind == Kind::fixed &&
+                 source.fraction_bits <= destination.fraction_bits &&
+                 source.emin - source.fraction_bits >=
+                     destination.emin - destination.fraction_bits;
+        if (exact_) possible_ &= (possible_ & of) != 0 ? ~uf : ~(uf | nx);
     }
 
     bool set_source() {

@@ -192,12 +192,12 @@ inline Mask<U> less(Vec<U> a, Vec<U> b) {
 
 template <typename U>
 inline Vec<U> greater_of(Vec<U> a, Vec<U> b) {
-    return less<U>(a, b) ? b : a;
+    return (Vec<U>)((Mask<U>)a > (Mask<U>)b ? (Mask<U>)a : (Mask<U>)b);
 }
 
 template <typename U>
 inline Vec<U> lesser_of(Vec<U> a, Vec<U> b) {
-    return less<U>(b, a) ? b : a;
+    return (Vec<U>)((Mask<U>)a < (Mask<U>)b ? (Mask<U>)a : (Mask<U>)b);
 }
 
 template <typename U>
@@ -551,9 +551,7 @@ struct Variable {
         Vec<U> lost = (Vec<U>)(M{} + (fraction - 3) - (distance > 3) - (distance > 7));
         lost = small ? all_lanes(U(fraction)) : lost;
         lost = lowest ? U(fraction - 22 + bias) - field : lost;
-        const Vec<U> drop = mode == stochastic || mode == rne
-                                ? lesser_of<U>(lost, all_lanes(most))
-                                : lesser_of<U>(lost, all_lanes(most));
+        const Vec<U> drop = lesser_of<U>(lost, all_lanes(most));
         const Vec<U> mask = (all_lanes(U{1}) << drop) - 1;
         const Vec<U> odd = uses_parity<mode> ? value >> drop & 1 : Vec<U>{};
         const Vec<U> kept = rounded<mode, U>(value, drop, mask, odd, negative, random, lost);
@@ -585,6 +583,109 @@ struct Variable {
     }
 
     const Encoding<U> p;
+};
+
+// What HiF8 keeps of a word, by the exponent field; and the code of a word that it holds.
+#if defined(__AVX512BW__)
+// Tables of 64 exponents, from -32 to 31, by the lowest bits of the field.
+struct VariableTables {
+    static constexpr int rows = 64;
+
+    VariableTables() {
+        u16 widths[rows], entries[rows];
+        for (int e = -32; e < 32; ++e) {
+            const int a = e < 0 ? -e : e;
+            const int width = e < -15 || e > 15 ? 0 : a <= 3 ? 3 : a <= 7 ? 2 : 1;
+            const int down = e < 0 ? 16 : 0;
+            int base = e > 15 ? 0x6f : e < -22 ? 0 : e + 23;
+            if (width == 1) base = 0x60 + 2 * (a - 8) + down;
+            if (width == 2) base = 0x40 + 4 * (a - 4) + down;
+            if (width == 3) base = a < 2 ? 8 + 8 * a + (e < 0 ? 8 : 0) : 0x20 + 8 * (a - 2) + down;
+            const int row = (e + 127) & (rows - 1);
+            widths[row] = static_cast<u16>(width);
+            entries[row] = static_cast<u16>(base | (23 - width) << 8);
+        }
+        for (int half = 0; half < 2; ++half) {
+            widths_[half] = _mm512_loadu_si512(widths + 32 * half);
+            entries_[half] = _mm512_loadu_si512(entries + 32 * half);
+        }
+    }
+
+    static __m512i row(const __m512i* table, Vec<u32> field) {
+        return _mm512_maskz_permutex2var_epi16(0x55555555, table[0], (__m512i)field, table[1]);
+    }
+
+    Vec<u32> width(Vec<u32> field) const { return (Vec<u32>)row(widths_, field); }
+
+    Vec<u32> code(Vec<u32> grid) const {
+        const Vec<u32> entry = (Vec<u32>)row(entries_, grid >> 23);
+        return (((grid & 0x7fffff) >> (entry >> 8)) + entry) & 0xff;
+    }
+
+    __m512i widths_[2], entries_[2];
+};
+#else
+struct VariableTables {
+    using V = Vec<u32>;
+    using M = Mask<u32>;
+
+    static V width(V field) {
+        const M scale = (M)field - 127;
+        const M distance = scale < 0 ? -scale : scale;
+        const V wide = (V)((distance > 3) + (distance > 7)) + 3;
+        return distance > 15 ? V{} : wide;
+    }
+
+    static V code(V grid) {
+        const M scale = (M)(grid >> 23) - 127;
+        const M distance = scale < 0 ? -scale : scale;
+        const M far = distance > 3, farther = distance > 7;
+        const M body = (distance << 3) + (M)(grid >> 20 & 7);
+        // Each class of exponents starts at a base, its negative ones 16 above; the first at half.
+        M base = 16 + (far & 32) + (farther & 32) + ((scale < 0) & 16);
+        base = distance < 2 ? base >> 1 : base;
+        const M normal = (body >> -(far + farther)) + base;
+        const M small = scale < -22 ? M{} : scale + 23;
+        return (V)(scale < -15 ? small : normal);
+    }
+};
+#endif
+
+// HiF8 to nearest even.
+struct VariableNearest {
+    using U = u32;
+    static constexpr bool draws = false;
+    explicit VariableNearest(const Encoding<U>& encoding) : p(encoding) {}
+
+    template <bool flags>
+    Vec<U> lanes(Vec<U> words, Vec<U>, Vec<U>& raised) const {
+        constexpr U lowest = 0x30000000;  // 2^-31
+        constexpr U half = 0x34000000;                          // 2^-23, which still goes to zero
+        constexpr U least = 0x34800000;                         // 2^-22
+        constexpr U last = 0x47200000;                          // 1.25 * 2^15, which is no overflow
+        const Vec<U> magnitude = words & (sign_of<U> - 1);
+        const Vec<U> value =
+            greater_of<U>(lesser_of<U>(magnitude, all_lanes(p.highest)), all_lanes(lowest));
+        const Vec<U> width = tables.width(value >> 23);
+        const Vec<U> mask = all_lanes(U{0x7fffff}) >> width;
+        const Vec<U> odd = value >> (23 - width) & 1;
+        const Vec<U> grid = (value + (mask >> 1) + odd) & ~mask;
+        Vec<U> code = tables.code(grid);
+        const Mask<U> nonzero = less<U>(all_lanes(half), magnitude);
+        code = greater_of<U>(code, all_lanes(U{1})) | (words >> 24 & p.sign);
+        code = nonzero ? code : Vec<U>{};
+        if (flags) {
+            const Mask<U> over = less<U>(all_lanes(last), magnitude);
+            Mask<U> inexact = (magnitude & mask) != 0;
+            inexact = less<U>(magnitude, all_lanes(least)) ? (Mask<U>)(magnitude != 0) : inexact;
+            const Mask<U> tiny = less<U>(magnitude, all_lanes(p.tiny[0]));
+            raised = finish_flags<U>(p, magnitude, inexact, tiny, over);
+        }
+        return less<U>(all_lanes(infinity_of<U>), magnitude) ? all_lanes(p.nan_code) : code;
+    }
+
+    const Encoding<U> p;
+    const VariableTables tables{};
 };
 
 // E8M0, from binary32 words: rounds the exponent.
@@ -738,20 +839,116 @@ struct Pair {
     u64 low, high;
 };
 
+// One entry a byte. Left alone the compiler gathers, which is slower than single loads.
 template <typename T>
-unsigned map(const void* table, const u16* flags, const u8* __restrict in, void* out,
-             std::size_t count) {
-    const T* entries = static_cast<const T*>(table);
-    T* __restrict codes = static_cast<T*>(out);
-    for (std::size_t i = 0; i < count; ++i) codes[i] = entries[in[i]];
-    if (flags == nullptr) return 0;
-    unsigned all[4] = {};
-    std::size_t i = 0;
-    for (; i + 4 <= count; i += 4) {
-        for (std::size_t k = 0; k < 4; ++k) all[k] |= flags[in[i + k]];
+void map_singly(const T* entries, const u8* in, T* out, std::size_t count) {
+    for (std::size_t i = 0; i < count; ++i) {
+        unsigned byte = in[i];
+#if defined(__GNUC__)
+        asm("" : "+r"(byte));
+#endif
+        out[i] = entries[byte];
     }
-    for (; i < count; ++i) all[0] |= flags[in[i]];
-    return all[0] | all[1] | all[2] | all[3];
+}
+
+template <typename T>
+std::size_t map_vectors(const T*, const u8*, T*, std::size_t) {
+    return 0;
+}
+
+#if defined(__AVX512BW__)
+// 256 words in registers, found by the lowest 8 bits of word lanes.
+struct WordTable {
+    template <typename Entry>
+    explicit WordTable(Entry entry) {
+        u16 words[256];
+        for (unsigned k = 0; k < 256; ++k) words[k] = entry(k);
+        for (int k = 0; k < 8; ++k) rows_[k] = _mm512_loadu_si512(words + 32 * k);
+    }
+
+    __m512i find(__m512i bytes) const {
+        const __mmask32 odd = _mm512_test_epi16_mask(bytes, _mm512_set1_epi16(0x40));
+        const __mmask32 high = _mm512_test_epi16_mask(bytes, _mm512_set1_epi16(0x80));
+        const __m512i low_half =
+            _mm512_mask_blend_epi16(odd, _mm512_permutex2var_epi16(rows_[0], bytes, rows_[1]),
+                                    _mm512_permutex2var_epi16(rows_[2], bytes, rows_[3]));
+        const __m512i high_half =
+            _mm512_mask_blend_epi16(odd, _mm512_permutex2var_epi16(rows_[4], bytes, rows_[5]),
+                                    _mm512_permutex2var_epi16(rows_[6], bytes, rows_[7]));
+        return _mm512_mask_blend_epi16(high, low_half, high_half);
+    }
+
+    __m512i rows_[8];
+};
+
+inline __m512i bytes_as_words(const u8* in) {
+    return _mm512_cvtepu8_epi16(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(in)));
+}
+
+inline std::size_t map_vectors(const u8* entries, const u8* in, u8* out, std::size_t count) {
+    const WordTable table([entries](unsigned k) { return u16{entries[k]}; });
+    std::size_t i = 0;
+    for (; i + 32 <= count; i += 32) {
+        const __m512i words = table.find(bytes_as_words(in + i));
+        _mm256_storeu_si256(reinterpret_cast<__m256i*>(out + i), _mm512_cvtepi16_epi8(words));
+    }
+    return i;
+}
+
+inline std::size_t map_vectors(const u16* entries, const u8* in, u16* out, std::size_t count) {
+    const WordTable table([entries](unsigned k) { return entries[k]; });
+    std::size_t i = 0;
+    for (; i + 32 <= count; i += 32) {
+        _mm512_storeu_si512(out + i, table.find(bytes_as_words(in + i)));
+    }
+    return i;
+}
+
+inline std::size_t map_vectors(const u32* entries, const u8* in, u32* out, std::size_t count) {
+    const WordTable low([entries](unsigned k) { return static_cast<u16>(entries[k]); });
+    const WordTable high([entries](unsigned k) { return static_cast<u16>(entries[k] >> 16); });
+    // So that the interleaved halves of each group of 4 words come out in order.
+    const __m512i order = _mm512_setr_epi64(0, 4, 1, 5, 2, 6, 3, 7);
+    std::size_t i = 0;
+    for (; i + 32 <= count; i += 32) {
+        const __m512i bytes = _mm512_permutexvar_epi64(order, bytes_as_words(in + i));
+        const __m512i lows = low.find(bytes), highs = high.find(bytes);
+        _mm512_storeu_si512(out + i, _mm512_unpacklo_epi16(lows, highs));
+        _mm512_storeu_si512(out + i + 16, _mm512_unpackhi_epi16(lows, highs));
+    }
+    return i;
+}
+
+inline std::size_t union_vectors(const u16* flags, const u8* in, std::size_t count,
+                                 unsigned& all) {
+    const WordTable table([flags](unsigned k) { return flags[k]; });
+    __m512i seen = _mm512_setzero_si512();
+    std::size_t i = 0;
+    for (; i + 32 <= count; i += 32) {
+        seen = _mm512_or_si512(seen, table.find(bytes_as_words(in + i)));
+    }
+    u16 words[32];
+    _mm512_storeu_si512(words, seen);
+    for (int k = 0; k < 32; ++k) all |= words[k];
+    return i;
+}
+#else
+inline std::size_t union_vectors(const u16*, const u8*, std::size_t, unsigned&) { return 0; }
+#endif
+
+template <typename T>
+unsigned map(const void* table, const u16* flags, const u8* in, void* out, std::size_t count) {
+    const T* entries = static_cast<const T*>(table);
+    T* codes = static_cast<T*>(out);
+    // A byte in place may be its own output: flags are read before codes are written.
+    unsigned all = 0;
+    if (flags != nullptr) {
+        std::size_t i = union_vectors(flags, in, count, all);
+        for (; i < count; ++i) all |= flags[in[i]];
+    }
+    const std::size_t done = map_vectors(entries, in, codes, count);
+    map_singly(entries, in + done, codes + done, count - done);
+    return all;
 }
 
 void map_flags(const u16* flags, const u8* __restrict in, u8* __restrict out, std::size_t count) {
@@ -842,7 +1039,7 @@ extern const StripKernels strip_kernels = {
         {store<u64, u8>, store<u64, u16>, store<u64, u32>, store<u64, u64>, store_packed<u64>},
     },
     {BITTRUE_CARRIERS(FixedNearest<false>), BITTRUE_CARRIERS(FixedNearest<true>)},
-    BITTRUE_CARRIERS(Variable<u32, rne>),
+    BITTRUE_CARRIERS(VariableNearest),
     BITTRUE_CARRIERS(Scale<u32, rne>),
     store_packed<u8>,
     {map<u8>, map<u16>, map<u32>, map<u64>, map<Pair>},

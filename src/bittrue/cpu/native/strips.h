@@ -48,6 +48,7 @@ struct Encoding {
     U grid;              // word of a number whose last place is the grid of the subnormals
     U cap;               // the code beyond the largest finite value, above the low zero bits
     U nan_from;          // words above get nan_code
+    U highest;           // HiF8: all greater words become this one
     int sign_shift;      // from the sign of the word to that of the code
     // All float destinations. Codes in place from here on.
     U sign;              // 0: no sign
