@@ -15,6 +15,7 @@ from bittrue import (
     DType,
     RejectedError,
     Rounding,
+    SimpleDType,
     Status,
     dequantize_blocks,
     formats,
@@ -317,3 +318,13 @@ def test_a_registered_compound_dtype_gives_another_block():
     blocks = quantize_blocks(np.ones(100, np.float32), "e4m3", block=64)
     assert blocks.dtype is wide
     assert blocks.scales.shape == (2,)
+
+
+@pytest.mark.rule("blocks.rows")
+def test_a_compound_dtype_of_planes_without_a_format_changes_nothing():
+    plane = SimpleDType("PlaneWithoutFormat", supertype=DType.Any, bits=4)
+    other = CompoundDType("NoFormats", simple_types=(plane, DType.E8M0), blocks=(1, 32))
+    codes, scales = np.zeros(32, np.uint8), np.zeros(1, np.uint8)
+    assert quantize_blocks(np.ones(32, np.float32), "e4m3").dtype is DType.MXFP8_E4M3
+    with pytest.raises(NotImplementedError, match="NoFormats"):
+        dequantize_blocks(BlockScaled(other, codes, scales))

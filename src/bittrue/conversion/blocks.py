@@ -22,7 +22,7 @@ import numpy.typing as npt
 from bittrue._records import shown
 from bittrue.conversion.arrays import format_of_dtype, is_packed
 from bittrue.conversion.convert import Converted, convert
-from bittrue.dtypes import CompoundDType, encoding_of
+from bittrue.dtypes import CompoundDType
 from bittrue.encoding import Format, Rounding, Status, formats
 from bittrue.errors import (
     RefusedTypeError,
@@ -232,7 +232,8 @@ def _fmt(name: str | Format) -> Format:
 
 
 def _scheme(element: Format, scale: Format, block: int | None) -> _Scheme:
-    offered = [_scheme_of(d) for d in CompoundDType.registered() if d.blocks is not None]
+    every = (_scheme_or_none(dtype) for dtype in CompoundDType.registered())
+    offered = [scheme for scheme in every if scheme is not None]
     for scheme in offered:
         planes = (scheme.element.name, scheme.scale.name)
         if planes == (element.name, scale.name) and block in (None, scheme.block):
@@ -247,12 +248,24 @@ def _scheme(element: Format, scale: Format, block: int | None) -> _Scheme:
 def _scheme_of(dtype: object) -> _Scheme:
     if not isinstance(dtype, CompoundDType):
         raise RefusedTypeError("block-scaled dtype", f"got {shown(dtype)}", "a CompoundDType")
+    scheme = _scheme_or_none(dtype)
+    if scheme is None:
+        raise UnsupportedError(
+            dtype.name,
+            "no planes that block scaling knows",
+            "planes (element, scale[, tensor scale]) of formats, and blocks (1, N[, None])",
+        )
+    return scheme
+
+
+def _scheme_or_none(dtype: CompoundDType) -> _Scheme | None:
     planes, blocks = dtype.simple_types, dtype.blocks
     if blocks is None or len(planes) not in (2, 3) or blocks[0] != 1 or blocks[1] is None:
-        raise UnsupportedError(
-            dtype.name, "no element and scale planes", "planes (element, scale[, tensor scale])"
-        )
-    element, scale = (formats[encoding_of(plane).encoding] for plane in planes[:2])
+        return None
+    known = {fmt.dtype: fmt for fmt in formats.values() if fmt.dtype is not None}
+    element, scale = (known.get(plane.name) for plane in planes[:2])
+    if element is None or scale is None or not scale.available:
+        return None
     return _Scheme(dtype, element, scale, blocks[1], has_tensor_scale=len(planes) == 3)
 
 
