@@ -202,6 +202,24 @@ def test_memory_maps_and_zero_dimensional_arrays(tmp_path):
     assert convert(np.array(0x91, np.uint8), "fp32", "e1m2", count=1).array.tolist() == [0.25]
 
 
+@pytest.mark.rule("convert.strides")
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_arrays_that_are_not_aligned(backend):
+    values = np.random.default_rng(3).standard_normal(9).astype(np.float32)
+    shifted = np.frombuffer(b"x" + values.tobytes(), np.float32, offset=1)
+    assert not shifted.flags.aligned
+    words = np.arange(9, dtype=np.uint32) << np.uint32(28)
+    odd = np.frombuffer(b"x" + words.tobytes(), np.uint32, offset=1)
+    out = np.frombuffer(bytearray(37), np.uint32, offset=1)
+    wanted = convert(values, "tf32", random_bits=words).codes
+    assert (
+        convert(shifted, "tf32", random_bits=odd, backend=backend, out=out).codes == wanted
+    ).all()
+    assert (out == wanted).all()
+    with pytest.raises(RejectedError):
+        convert(shifted.view(np.uint32), "fp32", "tf32", backend=backend)
+
+
 @pytest.mark.rule("convert.packed")
 @pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("rows", [(3,), (2, 2), (1,), (0,)])

@@ -212,7 +212,8 @@ def field_text(fmt: Format, code: int) -> str:
 def spell_value(fmt: Format, code: int) -> str:
     """Spell the exact value of a lane: decimal where it is short, else as a power of two."""
     if fmt.kind == "integer":
-        value = code - (1 << fmt.integer_bits) if fmt.signed and fmt.negative(code) else code
+        negative = fmt.signed and code >> (fmt.integer_bits - 1)
+        value = code - (1 << fmt.integer_bits) if negative else code
         return str(value)
     d = fmt.decompose(code)
     if not d.available:

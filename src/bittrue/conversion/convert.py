@@ -104,7 +104,7 @@ def convert(
     elements = np.zeros(lanes.lanes, np.uint8) if flags == "elements" else None
     codes = np.empty(shape, carrier_dtype(target)) if result is None else result
     direct = result is None or (
-        result.flags.c_contiguous and not np.may_share_memory(result, lanes.carriers)
+        result.flags.carray and not np.may_share_memory(result, lanes.carriers)
     )
     written = codes if direct else np.empty(shape, carrier_dtype(target))
     status = _execute(
@@ -210,7 +210,7 @@ def _random(random_bits: Any, lanes: Lanes, destination: Format, mode: Rounding)
 def _check_encodings(lanes: Lanes, threads: int) -> None:
     if not (lanes.fmt.low_zero_bits or lanes.fmt.high_zero_bits) or not lanes.carriers.size:
         return
-    flat = np.ascontiguousarray(lanes.carriers).reshape(-1)
+    flat = _flat(lanes.carriers)
     first = cpu.first_invalid(lanes.fmt, flat, flat.size, threads)
     if first >= 0:
         where = tuple(int(i) for i in np.unravel_index(first, lanes.carriers.shape))
@@ -270,8 +270,8 @@ def _execute(
     count = rows * length
     if not count:
         return Status(0)
-    carriers = np.ascontiguousarray(lanes.carriers).reshape(-1)
-    words = None if random is None else np.ascontiguousarray(random).reshape(-1)
+    carriers = _flat(lanes.carriers)
+    words = None if random is None else _flat(random)
     flags = None if elements is None else elements.reshape(-1)
     if backend == "cpu":
         union = cpu.convert_lanes(
@@ -283,6 +283,11 @@ def _execute(
         lanes.fmt, destination, carriers, codes.reshape(-1), count, mode,
         saturate=bool(saturate), random_bits=words, flags=flags,
     )  # fmt: skip
+
+
+def _flat(array: AnyArray) -> AnyArray:
+    """Return an array as one axis, contiguous and aligned; a copy only where it is not."""
+    return np.require(array, requirements=("C", "A")).reshape(-1)
 
 
 def _execute_odd_rows(
