@@ -1,19 +1,23 @@
 """Descriptors, classes and exact decompositions against the known-good cases."""
 
+import json
+from fractions import Fraction
+from pathlib import Path
+
 import pytest
 
 from bittrue import formats
 from bittrue.conversion import pack, unpack
+from bittrue.encoding import encode
 from bittrue.errors import BittrueError
 
+DATA = Path(__file__).parents[1] / "data"
 FLAGS = ("has_zero", "has_signed_zero", "has_subnormal", "has_infinity", "has_quiet_nan",
          "has_signaling_nan")  # fmt: skip
 
 
 def exact(text):
     """Read ``n``, ``n/d`` or ``n*2^e`` as (numerator, denominator)."""
-    from fractions import Fraction  # noqa: PLC0415
-
     if text is None:
         return None
     product = Fraction(1)
@@ -113,8 +117,6 @@ def test_an_unknown_name_is_a_key_error_that_lists_the_known():
 )
 def test_every_code_has_the_value_that_its_class_and_fields_say(name):
     """No value stands twice, fixed fields are monotone, and each encodes back to its code."""
-    from bittrue.encoding import encode  # noqa: PLC0415
-
     fmt = formats[name]
     seen, max_seen = set(), None
     for code in fmt.codes():
@@ -133,3 +135,12 @@ def test_every_code_has_the_value_that_its_class_and_fields_say(name):
             max_seen = value
         if value and fmt.kind != "scale":
             assert encode(fmt, value) == (code, 0)
+
+
+@pytest.mark.rule("vectors.copies")
+@pytest.mark.parametrize("path", sorted(DATA.glob("*.json")), ids=lambda path: path.stem)
+def test_the_copied_cases_are_those_beside_the_checkout(path):
+    beside = Path(__file__).parents[3] / "shared" / "vectors" / path.name
+    if not beside.exists():
+        pytest.skip("no cases beside this checkout")
+    assert json.loads(path.read_text()) == json.loads(beside.read_text())
