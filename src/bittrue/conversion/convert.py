@@ -8,7 +8,7 @@ Everything that can be refused is refused before the destination exists.
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -108,9 +108,8 @@ def convert(
     )
     written = codes if direct else np.empty(shape, carrier_dtype(target))
     status = _execute(
-        lanes, target, written, mode, chosen, workers,
-        saturate=saturate, random=random, elements=elements,
-    )  # fmt: skip
+        _Job(lanes, target, written, mode, bool(saturate), random, elements, chosen, workers)
+    )
     if not direct:
         codes[...] = written
     return Converted(codes, status if elements is None else elements, target, lanes.lanes)
@@ -249,40 +248,41 @@ def _destination(
 # --- execution ----------------------------------------------------------------------------------
 
 
-def _execute(
-    lanes: Lanes,
-    destination: Format,
-    codes: AnyArray,
-    mode: Rounding,
-    backend: str,
-    threads: int,
-    *,
-    saturate: bool,
-    random: AnyArray | None,
-    elements: AnyArray | None,
-) -> Status:
-    rows, length = rows_of(lanes.lanes)
-    if rows > 1 and length % 2 and (is_packed(lanes.fmt) or is_packed(destination)):
-        return _execute_odd_rows(
-            lanes, destination, codes, mode, backend, threads,
-            saturate=saturate, random=random, elements=elements,
-        )  # fmt: skip
+@dataclass(frozen=True, slots=True)
+class _Job:
+    """A conversion that passed every check; `codes` and `elements` are written."""
+
+    lanes: Lanes
+    destination: Format
+    codes: AnyArray
+    mode: Rounding
+    saturate: bool
+    random: AnyArray | None
+    elements: AnyArray | None
+    backend: str
+    threads: int
+
+
+def _execute(job: _Job) -> Status:
+    """Convert every lane; return the OR of all flags."""
+    source = job.lanes.fmt
+    rows, length = rows_of(job.lanes.lanes)
+    if rows > 1 and length % 2 and (is_packed(source) or is_packed(job.destination)):
+        return _execute_odd_rows(job)
     count = rows * length
     if not count:
         return Status(0)
-    carriers = _flat(lanes.carriers)
-    words = None if random is None else _flat(random)
-    flags = None if elements is None else elements.reshape(-1)
-    if backend == "cpu":
+    carriers = _flat(job.lanes.carriers)
+    words = None if job.random is None else _flat(job.random)
+    flags = None if job.elements is None else job.elements.reshape(-1)
+    out = job.codes.reshape(-1)
+    if job.backend == "cpu":
         union = cpu.convert_lanes(
-            lanes.fmt, destination, carriers, codes.reshape(-1), count, mode,
-            saturate=bool(saturate), random_bits=words, flags=flags, threads=threads,
+            source, job.destination, carriers, out, count, job.mode,
+            saturate=job.saturate, random_bits=words, flags=flags, threads=job.threads,
         )  # fmt: skip
         return Status(union)
-    return _generic(
-        lanes.fmt, destination, carriers, codes.reshape(-1), count, mode,
-        saturate=bool(saturate), random_bits=words, flags=flags,
-    )  # fmt: skip
+    return _generic(job, carriers, out, count, words, flags)
 
 
 def _flat(array: AnyArray) -> AnyArray:
@@ -290,39 +290,33 @@ def _flat(array: AnyArray) -> AnyArray:
     return np.require(array, requirements=("C", "A")).reshape(-1)
 
 
-def _execute_odd_rows(
-    lanes: Lanes,
-    destination: Format,
-    codes: AnyArray,
-    mode: Rounding,
-    backend: str,
-    threads: int,
-    *,
-    saturate: bool,
-    random: AnyArray | None,
-    elements: AnyArray | None,
-) -> Status:
+def _execute_odd_rows(job: _Job) -> Status:
     """Convert rows of an odd number of lanes, each of which starts a new byte.
 
     Each row gets one lane of +0 at its end, which converts to a zero and raises no flag.
     """
+    lanes = job.lanes
     padded = (*lanes.lanes[:-1], lanes.lanes[-1] + 1)
     if is_packed(lanes.fmt):
         carriers = np.array(lanes.carriers)
         carriers[..., -1] &= 15
     else:
         carriers = _with_zero_lane(lanes.carriers)
-    wide = np.empty(codes.shape if is_packed(destination) else padded, carrier_dtype(destination))
-    flags = None if elements is None else np.zeros(padded, np.uint8)
+    to_packed = is_packed(job.destination)
+    wide = np.empty(job.codes.shape if to_packed else padded, carrier_dtype(job.destination))
+    flags = None if job.elements is None else np.zeros(padded, np.uint8)
     status = _execute(
-        Lanes(lanes.fmt, carriers, padded), destination, wide, mode, backend, threads,
-        saturate=saturate,
-        random=None if random is None else _with_zero_lane(random),
-        elements=flags,
-    )  # fmt: skip
-    codes[...] = wide if is_packed(destination) else wide[..., :-1]
-    if elements is not None and flags is not None:
-        elements[...] = flags[..., :-1]
+        replace(
+            job,
+            lanes=Lanes(lanes.fmt, carriers, padded),
+            codes=wide,
+            random=None if job.random is None else _with_zero_lane(job.random),
+            elements=flags,
+        )
+    )
+    job.codes[...] = wide if to_packed else wide[..., :-1]
+    if job.elements is not None and flags is not None:
+        job.elements[...] = flags[..., :-1]
     return status
 
 
@@ -331,24 +325,23 @@ def _with_zero_lane(array: AnyArray) -> AnyArray:
 
 
 def _generic(
-    source: Format,
-    destination: Format,
+    job: _Job,
     carriers: AnyArray,
     out: AnyArray,
     count: int,
-    mode: Rounding,
-    *,
-    saturate: bool,
     random_bits: AnyArray | None,
     flags: AnyArray | None,
 ) -> Status:
     """Convert lane by lane with the reference."""
+    source, destination = job.lanes.fmt, job.destination
     bits = (unpack(carriers, count) if is_packed(source) else carriers).tolist()
     words = [None] * count if random_bits is None else random_bits.tolist()
     union = 0
     results = []
     for index, (lane, word) in enumerate(zip(bits, words, strict=True)):
-        code, status = convert_lane(source, destination, lane, mode, saturate=saturate, random=word)
+        code, status = convert_lane(
+            source, destination, lane, job.mode, saturate=job.saturate, random=word
+        )
         results.append(code)
         union |= status
         if flags is not None:
