@@ -18,7 +18,7 @@ from typing import Any
 
 from timing import FULL, QUICK, Row, Sample
 
-MODULES = ("bench_resolution",)
+MODULES = ("bench_resolution", "bench_convert")
 
 HEAD = ("group", "ours", "min", "median", "peer", "min", "median", "ratio")
 

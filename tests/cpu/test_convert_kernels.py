@@ -11,6 +11,8 @@ import itertools
 import json
 import os
 import random
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from functools import cache
@@ -65,7 +67,7 @@ def restored_level() -> Iterator[None]:
 
 @cache
 def user_format(kind: str) -> Format:
-    """Return a format of an own row: narrow, wide or without sign."""
+    """Return a format of an own row: narrow, wide, far from 1 or without sign."""
     if f"own_{kind}" not in formats:
         if kind == "wide":
             formats.register("own_wide", exponent_bits=10, fraction_bits=29, bias=700)
@@ -77,6 +79,10 @@ def user_format(kind: str) -> Format:
             formats.register(
                 "own_tiny", exponent_bits=3, fraction_bits=0, specials=Specials.NONE, bias=2
             )
+        elif kind == "high":
+            formats.register(
+                "own_high", exponent_bits=2, fraction_bits=1, specials=Specials.NONE, bias=-120
+            )
         elif kind == "unsigned":
             formats.register(
                 "own_unsigned", exponent_bits=6, fraction_bits=10, sign=False, bias=40,
@@ -85,7 +91,7 @@ def user_format(kind: str) -> Format:
     return formats[f"own_{kind}"]
 
 
-OWN = ("wide", "half", "last", "tiny", "unsigned")
+OWN = ("wide", "half", "last", "tiny", "high", "unsigned")
 
 
 def fmt_of(name: str) -> Format:
@@ -504,6 +510,38 @@ def test_a_caller_that_flushes_subnormals_changes_nothing(threads):
     for one, other in zip(wanted, got, strict=True):
         assert np.array_equal(one[0], other[0])
         assert np.array_equal(one[1], other[1])
+
+
+@pytest.mark.rule("conversion.cpu.environment")
+@pytest.mark.parametrize("level", VECTOR_LEVELS)
+def test_subnormals_survive_a_caller_that_flushes_them(level):
+    """Narrowing to nearest even adds in binary32, with operands that are subnormal there."""
+    source, destination = formats["FP32"], formats["own_small"] if "own_small" in formats else (
+        formats.register("own_small", exponent_bits=7, fraction_bits=8, bias=125)
+    )  # fmt: skip
+    codes = np.concatenate([np.arange(4096), np.arange(4096) << 11, np.arange(4096) << 15])
+    _native.set_level("lanes")
+    wanted = convert(source, destination, codes)
+    _native.set_level(level)
+    before = _native.set_flush_to_zero(True)
+    try:
+        got = convert(source, destination, codes)
+    finally:
+        _native.set_flush_to_zero(before)
+    assert np.any(wanted[0])
+    assert np.array_equal(got[0], wanted[0])
+    assert np.array_equal(got[1], wanted[1])
+
+
+@pytest.mark.rule("conversion.cpu.levels-agree")
+@pytest.mark.parametrize("level", LEVELS)
+def test_the_environment_chooses_the_level(level):
+    code = "from bittrue.cpu import _native; print(_native.level())"
+    environment = {**os.environ, "BITTRUE_SIMD": level}
+    done = subprocess.run(  # noqa: S603 - our own interpreter and statement
+        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True
+    )
+    assert done.stdout.strip() == level
 
 
 @pytest.mark.rule("conversion.invalid")

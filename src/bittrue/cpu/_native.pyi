@@ -2,7 +2,7 @@
 Compiled kernels; each sets the floating-point environment and restores the caller's.
 """
 
-from typing import Annotated, Any, Any
+from typing import Annotated
 
 import numpy
 import numpy.typing
@@ -31,7 +31,7 @@ class LaneType:
 
     def __init__(self, *, kind: int, specials: int, word_bits: int, packed: bool, is_signed: bool, sign_bit: int, exponent_bits: int, fraction_bits: int, bias: int, emin: int, low_zero_bits: int, has_signed_zero: bool, has_subnormal: bool, zero_mask: int, magnitude_mask: int, max_finite: int, infinity: int | None, canonical_nan: int | None) -> None: ...
 
-def convert_lanes(source: LaneType, destination: LaneType, carriers: numpy.typing.NDArray[Any], out: numpy.typing.NDArray[Any], count: int, rounding: int, saturate: bool, random_bits: numpy.typing.NDArray[numpy.uint32] | None, flags: numpy.typing.NDArray[numpy.uint8] | None, threads: int) -> int:
+def convert_lanes(source: LaneType, destination: LaneType, carriers: numpy.typing.NDArray[numpy.generic], out: numpy.typing.NDArray[numpy.generic], count: int, rounding: int, saturate: bool, random_bits: numpy.typing.NDArray[numpy.uint32] | None, flags: numpy.typing.NDArray[numpy.uint8] | None, threads: int) -> int:
     """
     Convert ``count`` lanes from ``carriers`` to ``out``; return the OR of all flags.
 
@@ -41,7 +41,7 @@ def convert_lanes(source: LaneType, destination: LaneType, carriers: numpy.typin
     written. Lanes must be valid: see ``first_invalid``.
     """
 
-def first_invalid(source: LaneType, carriers: numpy.typing.NDArray[Any], count: int, threads: int) -> int:
+def first_invalid(source: LaneType, carriers: numpy.typing.NDArray[numpy.generic], count: int, threads: int) -> int:
     """
     Return the index of the first lane with a bit set that must be 0, or -1.
     """

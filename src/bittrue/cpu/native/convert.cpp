@@ -128,6 +128,14 @@ bool is_word(const LaneType& type) {
            type.fraction_bits + type.low_zero_bits == W::fraction;
 }
 
+// How the nearest kernels read a source: its index among NearestKernels.
+int nearest_source(const LaneType& type) {
+    const bool half = type.kind == Kind::fixed && type.specials == Specials::ieee &&
+                      type.word_bits == 16 && type.sign_bit == 15 && type.low_zero_bits == 0;
+    if (half && type.exponent_bits == 8 && type.bias == 127) return 1;  // BF16
+    return half && type.exponent_bits == 5 && type.bias == 15 ? 2 : 0;  // FP16
+}
+
 int greatest_exponent(const LaneType& type) {
     const int field = (1 << type.exponent_bits) - (type.specials == Specials::ieee ? 2 : 1);
     return field - type.bias;
@@ -357,7 +365,7 @@ public:
         const bool pairs = source.packed;
         const int entry = pairs ? (destination.packed ? 0 : log2_bytes(destination) + 1)
                                 : log2_bytes(destination);
-        map_ = kernels.map[entry];
+        map_ = pairs && entry == 3 ? kernels.map_nibbles : kernels.map[entry];
         const int codes = pairs ? 16 : 1 << source.word_bits;
         Lane lanes[256] = {};
         for (int code = 0; code < codes; ++code) {
@@ -435,6 +443,7 @@ public:
         direct_ = !destination.packed && destination.carrier_bytes() == sizeof(U);
         store_ = words.store[destination.packed ? 4 : log2_bytes(destination)];
         encode_ = set_encode();
+        look_ = look_of(U{});
         set_watch();
     }
 
@@ -455,9 +464,9 @@ public:
                 all |= run_rest(from, to, words, raised, lanes);
                 continue;
             }
-            const U* given = decoded;
-            if (plain_ && (from != to || direct_)) {
-                given = static_cast<const U*>(from);
+            const void* given = decoded;
+            if (halves_ != 0 || (plain_ && (from != to || direct_))) {
+                given = from;
             } else {
                 decode(from, decoded, lanes);
             }
@@ -476,11 +485,16 @@ private:
         alignas(64) u32 words[strip_lanes] = {};
         alignas(64) u8 kept[strip_lanes];
         const std::size_t padded = (lanes + block_lanes - 1) / block_lanes * block_lanes;
-        decode(from, decoded, lanes);
-        if (drawn != nullptr) std::memcpy(words, drawn, lanes * sizeof(u32));
-        for (std::size_t i = lanes; i < padded; ++i) {
-            decoded[i] = decoded[lanes - 1];
-            words[i] = words[lanes - 1];
+        if (halves_ != 0) {
+            std::memcpy(decoded, from, lanes * sizeof(u16));
+            pad(reinterpret_cast<u16*>(decoded), lanes, padded);
+        } else {
+            decode(from, decoded, lanes);
+            pad(decoded, lanes, padded);
+        }
+        if (drawn != nullptr) {
+            std::memcpy(words, drawn, lanes * sizeof(u32));
+            pad(words, lanes, padded);
         }
         const unsigned all = encode(decoded, codes, words, kept, padded, 0);
         if (direct_) {
@@ -492,6 +506,13 @@ private:
         }
         if (raised != nullptr) std::memcpy(raised, kept, lanes);
         return all;
+    }
+
+    template <typename T>
+    static void pad(T* lanes, std::size_t count, std::size_t padded) {
+        T last;
+        std::memcpy(&last, lanes + count - 1, sizeof last);
+        for (std::size_t i = count; i < padded; ++i) std::memcpy(lanes + i, &last, sizeof last);
     }
 
     void decode(const void* from, U* decoded, std::size_t lanes) const {
@@ -507,13 +528,13 @@ private:
     }
 
     // Whole blocks of words; `seen` are flags whose union is known already.
-    unsigned encode(const U* given, void* to, const u32* drawn, u8* raised, std::size_t lanes,
+    unsigned encode(const void* given, void* to, const u32* drawn, u8* raised, std::size_t lanes,
                     unsigned seen) const {
         if (flags != nullptr) return encode_[2](encoding_, given, to, drawn, raised, lanes);
         const unsigned missing = possible_ & ~seen;
         bool quiet = missing == 0;
         if (!quiet && watched_ && (exact_ || (missing & nx) == 0)) {
-            const Extremes<U> found = words.extremes(given, lanes);
+            const Extremes<U> found = look_(given, lanes);
             const bool none_above = (missing & ~uf) == 0 || found.greatest <= watch_above_;
             const bool none_below = (missing & uf) == 0 || found.least >= watch_below_;
             quiet = none_above && none_below;
@@ -525,6 +546,7 @@ private:
     const typename WordKernels<U>::Encode* set_encode() {
         if (const auto* nearest = nearest_of(U{})) {
             direct_ = true;
+            halves_ = nearest_source(source);
             return nearest;
         }
         if (destination.kind == Kind::integer) return words.integer[rounding];
@@ -540,17 +562,27 @@ private:
         if (rounding != rne || destination.carrier_bytes() > 4) return nullptr;
         constexpr int by_bytes[] = {1, 2, 0};
         const int carrier = destination.packed ? 3 : by_bytes[log2_bytes(destination)];
+        const NearestKernels& nearest = kernels.nearest[nearest_source(source)];
         switch (destination.kind) {
             case Kind::fixed: {
-                if (encoding_.drop == 0) return nullptr;
+                if (is_word<u32>(destination) && destination.low_zero_bits == 0) return nearest.same;
+                // The number whose last place is the grid of the subnormals must be a word.
+                if (encoding_.drop == 0 ||
+                    destination.emin + encoding_.drop > WordType<u32>::bias) {
+                    return nullptr;
+                }
                 const bool gradual = destination.emin > 1 - WordType<u32>::bias;
-                return kernels.fixed_nearest[gradual][carrier];
+                return nearest.fixed[gradual][carrier];
             }
-            case Kind::variable: return kernels.variable_nearest[carrier];
-            case Kind::scale: return kernels.scale_nearest[carrier];
+            case Kind::variable: return nearest.variable[carrier];
+            case Kind::scale: return nearest.scale[carrier];
             default: return nullptr;
         }
     }
+
+    WordKernels<u64>::Look look_of(u64) const { return words.extremes; }
+
+    WordKernels<u32>::Look look_of(u32) const { return kernels.nearest[halves_].extremes; }
 
     // Flags that may come, and magnitudes between which none but NX does.
     void set_watch() {
@@ -558,20 +590,17 @@ private:
         watched_ = destination.kind != Kind::scale;
         if (destination.kind == Kind::integer) {
             possible_ = nv | of | nx;
-            // Below the smaller end, rounded or not; also of the unsigned: see the signs.
+            // Magnitudes tell nothing of an unsigned one: every negative number is out of range.
             watched_ = destination.is_signed;
-            const int bits = destination.word_bits - 1;  // 2^bits - 1 is the greatest
+            // No rounding takes a magnitude up to the greatest integer, 2^bits - 1, beyond it; with
+            // more bits than a word has, every word below 2^bits is an integer.
+            const int bits = destination.word_bits - 1;
             watch_above_ = (static_cast<U>(bits + WordType<U>::bias) << WordType<U>::fraction) - 1;
             if (bits <= WordType<U>::fraction) {
-                // No rounding takes a magnitude up to 2^bits - 1 beyond it.
-                U word = 0;
-                exact_word<U>({false, (u64{1} << bits) - 1, 0}, word);
-                watch_above_ = word;
+                exact_word<U>({false, (u64{1} << bits) - 1, 0}, watch_above_);
             }
         } else if (destination.kind != Kind::scale) {
-            U word = 0;
-            exact_word<U>(read(destination, destination.max_finite), word);
-            watch_above_ = word;
+            exact_word<U>(read(destination, destination.max_finite), watch_above_);
             watch_below_ = encoding_.smallest_normal;
             if (!destination.has_subnormal) possible_ &= ~uf;
             if (source.kind == Kind::fixed) narrow_to_source();
@@ -628,12 +657,14 @@ private:
     Decoding<U> decoding_{};
     const typename WordKernels<U>::Encode* encode_ = nullptr;
     unsigned possible_ = 0;
+    typename WordKernels<U>::Look look_ = nullptr;
     bool watched_ = false, exact_ = false;
     U watch_above_ = 0, watch_below_ = 0;
     void (*store_)(const U*, void*, std::size_t) = nullptr;
     void (*decode_)(const Decoding<U>&, const void*, U*, std::size_t) = nullptr;
     void (*integers_)(const void*, U*, std::size_t) = nullptr;
     void (*look_up_)(const U*, const void*, U*, std::size_t) = nullptr;
+    int halves_ = 0;  // not 0: stage two reads the source itself, of 16 bits; see nearest_source
     bool plain_ = false, direct_ = false, usable_ = false;
     alignas(64) U table_[256];
 };

@@ -162,8 +162,8 @@ void bind_convert(nb::module_& m) {
     // The stub generator leaves an array of any dtype without its argument: the signatures say it.
     m.def("convert_lanes", &convert_lanes,
           nb::sig("def convert_lanes(source: LaneType, destination: LaneType, "
-                  "carriers: numpy.typing.NDArray[typing.Any], "
-                  "out: numpy.typing.NDArray[typing.Any], count: int, rounding: int, "
+                  "carriers: numpy.typing.NDArray[numpy.generic], "
+                  "out: numpy.typing.NDArray[numpy.generic], count: int, rounding: int, "
                   "saturate: bool, random_bits: numpy.typing.NDArray[numpy.uint32] | None, "
                   "flags: numpy.typing.NDArray[numpy.uint8] | None, threads: int) -> int"),
           "source"_a, "destination"_a, "carriers"_a.noconvert(),
@@ -176,7 +176,7 @@ void bind_convert(nb::module_& m) {
           "written. Lanes must be valid: see ``first_invalid``.");
 
     m.def("first_invalid", &first_invalid,
-          nb::sig("def first_invalid(source: LaneType, carriers: numpy.typing.NDArray[typing.Any], "
+          nb::sig("def first_invalid(source: LaneType, carriers: numpy.typing.NDArray[numpy.generic], "
                   "count: int, threads: int) -> int"),
           "source"_a, "carriers"_a.noconvert(), "count"_a,
           "threads"_a, "Return the index of the first lane with a bit set that must be 0, or -1.");

@@ -83,8 +83,9 @@ struct WordKernels {
     void (*look_up_packed)(const U* table, const void* in, U* out, std::size_t count);
 
     // Stage two, by rounding mode and by what becomes of the flags: nothing, their union returned,
-    // a byte for each lane as well. `count` is a multiple of block_lanes; `out` gets words.
-    using Encode = unsigned (*)(const Encoding<U>&, const U* in, void* out,
+    // a byte for each lane as well. `count` is a multiple of block_lanes; `in` are words, `out` gets
+    // words.
+    using Encode = unsigned (*)(const Encoding<U>&, const void* in, void* out,
                                 const std::uint32_t* random, std::uint8_t* flags,
                                 std::size_t count);
     Encode same[3];  // the destination is the word itself
@@ -92,7 +93,8 @@ struct WordKernels {
     Encode variable[9][3];
     Encode scale[9][3];
     Encode integer[9][3];
-    Extremes<U> (*extremes)(const U* in, std::size_t count);
+    using Look = Extremes<U> (*)(const void* in, std::size_t count);
+    Look extremes;
 
     // Integers to integers: sign-extended words, clamped into [least, greatest] and masked.
     void (*extend[2][4])(const void* in, U* out, std::size_t count);
@@ -101,15 +103,20 @@ struct WordKernels {
     void (*store[5])(const U* in, void* out, std::size_t count);  // log2 of bytes; [4]: packed
 };
 
+// Stage two to nearest even, right into carriers: words, bytes, halves, nibbles.
+struct NearestKernels {
+    using Encode = WordKernels<std::uint32_t>::Encode;
+    Encode fixed[2][4][3];  // [1]: the destination has subnormals that words have not
+    Encode variable[4][3];
+    Encode scale[4][3];
+    Encode same[3];
+    WordKernels<std::uint32_t>::Look extremes;
+};
+
 struct StripKernels {
     WordKernels<std::uint32_t> words32;
     WordKernels<std::uint64_t> words64;
-
-    // Stage two to nearest even, right into carriers: words, bytes, halves, nibbles.
-    using Encode = WordKernels<std::uint32_t>::Encode;
-    Encode fixed_nearest[2][4][3];  // [1]: the destination has subnormals that words have not
-    Encode variable_nearest[4][3];
-    Encode scale_nearest[4][3];
+    NearestKernels nearest[3];  // from words; from their upper halves, which BF16 is; from FP16
 
     void (*pack)(const std::uint8_t* in, void* out, std::size_t count);  // lanes to nibbles
 
@@ -118,6 +125,7 @@ struct StripKernels {
     using Map = unsigned (*)(const void* table, const std::uint16_t* flags, const std::uint8_t* in,
                              void* out, std::size_t count);
     Map map[5];
+    Map map_nibbles;  // map[3] for a packed source and lanes of 32 bits
     void (*map_flags)(const std::uint16_t* flags, const std::uint8_t* in, std::uint8_t* out,
                       std::size_t count);
     void (*map_flag_pairs)(const std::uint16_t* flags, const std::uint8_t* in, std::uint8_t* out,
