@@ -18,7 +18,7 @@ from typing import Any
 
 from timing import FULL, QUICK, Row, Sample
 
-MODULES = ("bench_resolution", "bench_convert")
+MODULES = ("bench_resolution", "bench_convert", "bench_postprocess")
 
 HEAD = ("group", "ours", "min", "median", "peer", "min", "median", "ratio")
 

@@ -24,6 +24,7 @@ import bittrue
 from bittrue.conformance.rules import RULES
 from bittrue.dtypes import COMPOUNDS, ENCODINGS, EncodingRow
 from bittrue.geometry import attributes_of
+from bittrue.postprocess import MODES, Mode
 from bittrue.providers.registry import BACKENDS
 from bittrue.report.plans import plans_markdown
 
@@ -123,6 +124,23 @@ def backend_cells() -> Iterable[tuple[str, ...]]:
         yield f"`{row.name}`", promise, f"`pip install '{row.install}'`" if row.install else ""
 
 
+def mode_cells(mode: Mode) -> tuple[str, ...]:
+    """Describe one mode of post-processing."""
+    fixed = "chosen" if mode.rounding is None else f"{mode.rounding.name}, fixed"
+    offset = f"S{mode.offset_bits}" if mode.offset_bits else ""
+    parameter = f"{mode.parameter.value}{' shift' if mode.shift else ''}"
+    return (
+        str(mode.code.value),
+        f"`{mode.name}`",
+        ", ".join(mode.accumulators),
+        mode.destination or "the same",
+        parameter,
+        offset,
+        fixed,
+        "0 or 1" if mode.saturate_allowed else "0",
+    )
+
+
 simple_rows = [row for row in ENCODINGS if row.dtype is not None]
 myst_substitutions = {
     "plans": plans_markdown(bittrue.SIMPLE),
@@ -144,6 +162,10 @@ myst_substitutions = {
             (f"`{name}`", text.replace("|", "\\|").replace("*", "\\*"))
             for name, text in RULES.items()
         ),
+    ),
+    "post_process_modes": table(
+        ("code", "mode", "accumulator", "D", "words", "offset", "rounding", "Sat"),
+        map(mode_cells, MODES.values()),
     ),
     "layers": "\n".join(("```text", *layers(), "```")),
     "packages": table(("package", "is"), package_cells()),

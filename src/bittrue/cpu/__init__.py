@@ -5,6 +5,12 @@ The extension module ``bittrue.cpu._native`` is imported inside this package and
 
 from bittrue.cpu import _native
 from bittrue.cpu.convert import convert_lanes, first_invalid
+from bittrue.cpu.postprocess import (
+    KernelParameters,
+    kernel_rule,
+    matmul_post_process_codes,
+    post_process_codes,
+)
 
 BINARY32_OPERATIONS: dict[str, str] = {
     "add": "add",
@@ -17,4 +23,13 @@ BINARY32_OPERATIONS: dict[str, str] = {
 
 binary32 = _native.binary32
 
-__all__ = ["BINARY32_OPERATIONS", "binary32", "convert_lanes", "first_invalid"]
+__all__ = [
+    "BINARY32_OPERATIONS",
+    "KernelParameters",
+    "binary32",
+    "convert_lanes",
+    "first_invalid",
+    "kernel_rule",
+    "matmul_post_process_codes",
+    "post_process_codes",
+]

@@ -2,7 +2,7 @@
 Compiled kernels; each sets the floating-point environment and restores the caller's.
 """
 
-from typing import Annotated
+from typing import Annotated, overload
 
 import numpy
 import numpy.typing
@@ -45,6 +45,35 @@ def first_invalid(source: LaneType, carriers: numpy.typing.NDArray[numpy.generic
     """
     Return the index of the first lane with a bit set that must be 0, or -1.
     """
+
+class PostProcessing:
+    """
+    What every element of a post-processing has in common, checked and decoded.
+    """
+
+    def __init__(self, *, accumulator: int, source: LaneType, destination: LaneType, copies: bool, shift: bool, offset_bits: int, rounding: int, saturate: bool, relu: bool, range_first: bool, unsigned_zero: bool, packed: bool, scale: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], activation: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], offset: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], amount: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], row_max: bool, group_n: int, max_abs: bool) -> None: ...
+
+def post_process(rule: PostProcessing, raw: Annotated[NDArray[numpy.uint32], dict(shape=(None, None), device='cpu', writable=False)], initial: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, d: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), device='cpu')], row_max: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu')] | None, group_max: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu')] | None, threads: int) -> int:
+    """
+    Post-process rows of accumulator codes into ``d`` and the maxima; return all flags.
+
+    ``raw`` holds uint32 codes, its columns contiguous; ``d`` the bytes of D,
+    likewise; the maxima are one-dimensional uint32 arrays. Raises ValueError for a shape
+    or width that does not fit, before anything is written.
+    """
+
+@overload
+def matmul_post_process(rule: PostProcessing, a: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], b: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], initial: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, d: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), device='cpu')], row_max: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu')] | None, group_max: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu')] | None, threads: int) -> int | tuple[int, int]:
+    """
+    Post-process the product of two matrices; return all flags.
+
+    ``a`` is (M, K) and ``b`` (K, N), both contiguous, float32 for FP32 accumulators and int32
+    else, with elements of at most 9 bits; the rest as in ``post_process``. Where a sum is
+    outside the accumulator, its row and column come instead and the outputs are incomplete.
+    """
+
+@overload
+def matmul_post_process(rule: PostProcessing, a: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu', writable=False)], b: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu', writable=False)], initial: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, d: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), device='cpu')], row_max: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu')] | None, group_max: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu')] | None, threads: int) -> int | tuple[int, int]: ...
 
 def set_level(name: str) -> None:
     """

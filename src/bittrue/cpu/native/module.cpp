@@ -14,6 +14,7 @@
 #include "elementwise.h"
 #include "float_environment.h"
 #include "levels.h"
+#include "postprocess_bindings.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -117,6 +118,8 @@ NB_MODULE(_native, m) {
           "Returns whether any of it was on before.");
 
     bind_convert(m);
+
+    bittrue::bind_postprocess(m);
 
     m.def("set_level", &set_level, "name"_a,
           "Choose the instruction level of the kernels: baseline, v3, v4, \"\" for the best,\n"
