@@ -85,3 +85,48 @@ def set_level(name: str) -> None:
 
 def level() -> str:
     """Return the instruction level that the kernels run at."""
+
+def elementwise_names() -> list[str]:
+    """
+    Return the names of the elementwise functions; the position of one is its code.
+    """
+
+def elementwise(code: int, operands: tuple[object, ...], out: object, threads: int) -> int:
+    """
+    Write function(operands...), broadcast to the shape of ``out``, to ``out``.
+
+    Returns the row-major position of the first result outside Int32, or -1.
+    """
+
+def reduce(name: str, operand: object, axes: tuple[int, ...], out: object, threads: int) -> int:
+    """
+    Write the reduction over ``axes``, in the order of the contract, to ``out``.
+
+    Returns the row-major position of the first result outside Int32, or -1.
+    """
+
+def scan(operand: object, axis: int, out: object, threads: int) -> None:
+    """Write inclusive sums along ``axis`` to ``out``."""
+
+def matmul(rule: str, lhs: object, rhs: object, out: object, threads: int) -> int:
+    """
+    Write ``lhs @ rhs`` to ``out``; ``rule`` is float32, float64 or int32.
+
+    Returns the row-major position of the first result outside Int32, or -1.
+    """
+
+def convolve(lhs: object, kernel: object, strides: tuple[int, ...], low: tuple[int, ...], lhs_dilation: tuple[int, ...], kernel_dilation: tuple[int, ...], groups: int, out: object, threads: int) -> None:
+    """
+    Write the grouped cross-correlation to ``out``; axes are in role order.
+    """
+
+def gather(data: object, indices: object, axis: int, out: object, threads: int) -> None:
+    """Write the indexed elements along ``axis`` to ``out``, bit for bit."""
+
+def scatter(add: bool, base: object, indices: object, updates: object, axis: int, out: object, threads: int) -> None:
+    """Write ``base`` with updates put in or added to ``out``."""
+
+def sort(operand: object, axis: int, descending: bool, positions: bool, out: object, threads: int) -> None:
+    """
+    Write the first values, or positions, of every sorted line along ``axis`` to ``out``.
+    """

@@ -2,33 +2,27 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Literal
 
-import numpy as np
-
 from bittrue import cpu
-from bittrue.dtypes import DType
 from bittrue.geometry import Geometry
-from bittrue.policy import OperandRole, OperationPlan
-from bittrue.providers.provider import Decline, Layout, Operand, Shape, converted
+from bittrue.policy import OperationPlan
+from bittrue.providers.provider import Decline, Layout, Operand, Shape, WeakScalar
 from bittrue.tensor import Buffer
 
 
-def _contiguous(shape: Shape, strides: Layout, itemsize: int) -> bool:
-    step = itemsize
-    for extent, stride in zip(reversed(shape), reversed(strides), strict=True):
-        if extent != 1 and stride != step:
-            return False
-        step *= extent
-    return True
-
-
 class CpuBackend:
-    """Native kernels, bit-identical to Generic; it declines what it has no kernel for."""
+    """Native kernels, bit-identical to Generic; it declines what it has no kernel for.
+
+    `threads` is how many threads a large call uses; None means ``BITTRUE_THREADS``, else every
+    core. The results never depend on it.
+    """
 
     name = "cpu"
+
+    def __init__(self, threads: int | None = None) -> None:
+        self.threads = threads
 
     def accepts(
         self,
@@ -37,25 +31,23 @@ class CpuBackend:
         layout: Sequence[Layout],
         attributes: Geometry,
     ) -> Literal[True] | Decline:
-        """Accept add, sub, mul and div of two contiguous Float32 tensors of one shape."""
-        if plan.operation not in cpu.BINARY32_OPERATIONS:
+        """Accept every plan that has a kernel, whatever the shapes and strides."""
+        del shapes, layout, attributes
+        if cpu.kernel_of(plan) is None:
             return Decline(f"no kernel for {plan.operation}")
-        if any(
-            operand.role is not OperandRole.TENSOR or operand.dtype is not DType.Float32
-            for operand in plan.operands
-        ):
-            return Decline(f"no kernel for operands {plan.signature}")
-        if any(shape != attributes.shape for shape in shapes):
-            return Decline("no kernel that broadcasts")
-        if not all(_contiguous(s, t, 4) for s, t in zip(shapes, layout, strict=True)):
-            return Decline("no kernel for operands that are not contiguous")
         return True
 
     def execute(
         self, plan: OperationPlan, operands: Sequence[Operand], attributes: Geometry
     ) -> Buffer:
-        """Run the kernel of the operation."""
-        lhs, rhs = (converted(operand).array.reshape(-1) for operand in operands)
-        out = np.empty(math.prod(attributes.shape), np.float32)
-        cpu.binary32(cpu.BINARY32_OPERATIONS[plan.operation], lhs, rhs, out)
-        return Buffer(plan.output, out.reshape(attributes.shape))
+        """Run the kernel of the plan."""
+        kernel = cpu.kernel_of(plan)
+        assert kernel is not None, plan
+        arrays = [
+            operand.converted.array if isinstance(operand, WeakScalar) else operand.array
+            for operand in operands
+        ]
+        threads = 1
+        if max(array.size for array in arrays) > cpu.SMALL:
+            threads = cpu.thread_count() if self.threads is None else self.threads
+        return Buffer(plan.output, kernel(plan, arrays, attributes, threads))

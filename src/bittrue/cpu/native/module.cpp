@@ -15,6 +15,7 @@
 #include "float_environment.h"
 #include "levels.h"
 #include "postprocess_bindings.h"
+#include "operations_binding.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -127,6 +128,8 @@ NB_MODULE(_native, m) {
           "The bits never depend on it. Raises ValueError for one that this machine has not.");
     m.def("level", [] { return bittrue::level_name(bittrue::current_level()); },
           "Return the instruction level that the kernels run at.");
+
+    bittrue::bind_operations(m);
 
     if (const char* wanted = std::getenv("BITTRUE_SIMD")) set_level(wanted);
 }
