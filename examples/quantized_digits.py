@@ -3,7 +3,7 @@
 Run it: ``python examples/quantized_digits.py``. It trains a network on scikit-learn's digits,
 quantizes it to S8 with one FP19 scale for each column, runs the integer layers through bittrue and,
 where ONNX Runtime has an operator with the same rule, compares every element. It needs
-``pip install scikit-learn onnxruntime onnx``; without them it says so.
+``pip install 'bittrue[examples]'``; without them it says so.
 """
 # ruff: noqa: D103 - a script, which prints
 
@@ -20,7 +20,7 @@ try:
     from sklearn.model_selection import train_test_split
     from sklearn.neural_network import MLPClassifier
 except ModuleNotFoundError as missing:
-    print(f"{missing.name} is not installed: pip install scikit-learn onnxruntime onnx")
+    print(f"{missing.name} is not installed: pip install 'bittrue[examples]'")
     raise SystemExit(0) from None
 
 from bittrue.postprocess import (

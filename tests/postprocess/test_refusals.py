@@ -316,6 +316,21 @@ def test_row_max_in_may_be_row_max_out(backend):
     assert held.tolist() == [[7], [9]]
 
 
+def test_row_max_in_may_be_d_out(backend):
+    raw = np.array([[1], [9], [3]], np.int32)
+    d = np.array([[7], [8], [50]], np.int32)
+    control = PostProcess(row_max=True, row_max_init=True)
+    found = post_process(raw, control, row_max_in=d, d_out=d, backend=backend)
+    assert d.tolist() == [[1], [9], [3]]
+    assert found.row_max.tolist() == [[7], [9], [50]]
+
+
+def test_rows_in_reverse_and_repeated(backend):
+    raw = np.arange(12, dtype=np.int32).reshape(3, 4)
+    for given in (raw[::-1], np.broadcast_to(raw[1], (3, 4)), raw[:, ::-1], raw[:, 1:2]):
+        assert (post_process(given, PostProcess(), backend=backend).d == given).all()
+
+
 @pytest.mark.parametrize(
     ("options", "kind"),
     [

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 from bittrue import __version__
-from bittrue.cli import convert, formats, plan, postprocess, run, verify
+from bittrue.cli import convert, formats, plan, postprocess, run, sweep, verify
 from bittrue.errors import BittrueError
 
 RIGHT, MISMATCH, USAGE = 0, 1, 2
@@ -36,7 +36,7 @@ def parser() -> argparse.ArgumentParser:
     )
     top.add_argument("--version", action="version", version=f"bittrue {__version__}")
     commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    for command in (verify, plan, run, formats, convert, postprocess):
+    for command in (verify, plan, run, formats, convert, postprocess, sweep):
         command.add(commands)
     return top
 

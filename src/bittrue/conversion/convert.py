@@ -7,7 +7,6 @@ Everything that can be refused is refused before the destination exists.
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -95,7 +94,7 @@ def convert(
     if flags not in ("union", "elements"):
         raise RefusedValueError("convert: flags", repr(flags), "'union' or 'elements'")
     chosen = _backend(backend)
-    workers = thread_count(threads)
+    workers = cpu.thread_count(threads)
     lanes = read_lanes(array, given, count)
     check_pair(lanes.fmt, target)
     random = _random(random_bits, lanes, target, mode)
@@ -145,29 +144,6 @@ def _backend(backend: object) -> str:
     if backend not in ("cpu", "generic"):
         raise RefusedValueError("convert: backend", shown(backend), "'cpu' or 'generic'")
     return str(backend)
-
-
-def thread_count(threads: int | None) -> int:
-    """Return how many threads to use: the argument, else BITTRUE_THREADS, else every core.
-
-    Raises `ValueError` for a count below 1 and `TypeError` for one that is no int.
-    """
-    if threads is None:
-        given = os.environ.get("BITTRUE_THREADS", "")
-        if not given:
-            return (
-                len(os.sched_getaffinity(0))
-                if hasattr(os, "sched_getaffinity")
-                else (os.cpu_count() or 1)
-            )
-        if not given.isdecimal() or int(given) < 1:
-            raise RefusedValueError("BITTRUE_THREADS", repr(given), "an integer of at least 1")
-        return int(given)
-    if isinstance(threads, bool) or not isinstance(threads, int):
-        raise RefusedTypeError("threads", f"got {shown(threads)}", "an int")
-    if threads < 1:
-        raise RefusedValueError("threads", f"{threads}", "at least 1")
-    return threads
 
 
 def check_pair(source: Format, destination: Format) -> None:

@@ -2,7 +2,7 @@
 Compiled kernels; each sets the floating-point environment and restores the caller's.
 """
 
-from typing import Annotated, overload
+from typing import Annotated, Any, overload
 
 import numpy
 import numpy.typing
@@ -129,4 +129,39 @@ def scatter(add: bool, base: object, indices: object, updates: object, axis: int
 def sort(operand: object, axis: int, descending: bool, positions: bool, out: object, threads: int) -> None:
     """
     Write the first values, or positions, of every sorted line along ``axis`` to ``out``.
+    """
+
+def elementary(name: str, x: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], out: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu')], threads: int) -> None:
+    """
+    Write the function `name` of ``x`` to ``out``; every NaN as 0x7fc00000.
+
+    The arrays are one-dimensional, contiguous, float32 and of one length; ``out`` may be
+    ``x``. Raises ValueError for an unknown name, a length that differs or a partial
+    overlap, before anything is written.
+    """
+
+def elementary_pow(x: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], y: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], out: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu')], threads: int) -> None:
+    """Write ``x ** y`` to ``out``, like ``elementary``."""
+
+def elementary_sweep(name: str, first: int, count: int, every: bool, threads: int) -> dict[str, Any]:
+    """
+    Sweep ``count`` bit patterns from ``first`` on; return what was found.
+
+    ``special``: operands that a rule answers; ``near``: inputs within twice the error
+    bound of a rounding boundary. With ``every`` the slow path runs on each operand too:
+    ``departures`` and ``first_departure`` tell where the bits differ, ``worst_error`` (in
+    2**-53, relative) and ``worst_input`` how far the fast path's double was off.
+    """
+
+def elementary_sweep_pow(x: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], y: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], every: bool, threads: int) -> dict[str, Any]:
+    """Sweep pairs likewise; inputs are indices of pairs."""
+
+def elementary_units(name: str) -> int:
+    """
+    Return the error bound of a primitive's fast path, relative, in 2**-53.
+    """
+
+def pow_slow_counts() -> tuple[int, int]:
+    """
+    Return how often pow compared exactly, and how often it needed arbitrary precision.
     """

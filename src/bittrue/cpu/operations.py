@@ -7,7 +7,6 @@ the bits that Generic gives; it does not depend on strides nor on threads.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -15,8 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bittrue.cpu import _native
+from bittrue.cpu.elementary import ACTIVATIONS, PRIMITIVES, elementary, power
 from bittrue.dtypes import DType
-from bittrue.errors import Int32OverflowError, RefusedValueError
+from bittrue.errors import Int32OverflowError
 from bittrue.geometry import Convolution, Geometry, Indexing, Ordering, Reduction, Scan
 from bittrue.policy import OperationPlan
 
@@ -26,16 +26,6 @@ Kernel = Callable[[OperationPlan, Sequence[Array], Any, int], Array]
 
 SMALL = 1 << 15
 """Elements below which a call is not worth a second thread."""
-
-
-def thread_count() -> int:
-    """Return how many threads to use: BITTRUE_THREADS, else every core."""
-    given = os.environ.get("BITTRUE_THREADS", "")
-    if not given:
-        return os.cpu_count() or 1
-    if not given.isdecimal() or int(given) < 1:
-        raise RefusedValueError("BITTRUE_THREADS", repr(given), "an integer of at least 1")
-    return int(given)
 
 
 # --- elementwise --------------------------------------------------------------------------------
@@ -86,6 +76,31 @@ def _elementwise(code: int, storage: Any) -> Kernel:
 def _overflow(plan: OperationPlan, position: int, shape: tuple[int, ...]) -> Int32OverflowError:
     where = np.unravel_index(position, shape) if shape else ()
     return Int32OverflowError(plan.operation, tuple(int(index) for index in where))
+
+
+def _floats(array: Array) -> Array:
+    """Return one contiguous axis of binary32; an Int32 converts with one rounding."""
+    return np.ascontiguousarray(array, np.float32).reshape(-1)
+
+
+def _function(name: str) -> Kernel:
+    def kernel(
+        _plan: OperationPlan, operands: Sequence[Array], geometry: Geometry, threads: int
+    ) -> Array:
+        out = np.empty(geometry.shape, np.float32)
+        elementary(name, _floats(operands[0]), out.reshape(-1), threads)
+        return out
+
+    return kernel
+
+
+def _power(
+    _plan: OperationPlan, operands: Sequence[Array], geometry: Geometry, threads: int
+) -> Array:
+    out = np.empty(geometry.shape, np.float32)
+    x, y = (_floats(np.broadcast_to(operand, geometry.shape)) for operand in operands)
+    power(x, y, out.reshape(-1), threads)
+    return out
 
 
 # --- structured ---------------------------------------------------------------------------------
@@ -186,6 +201,12 @@ FLOATING: dict[str, Kernel] = {
         for name, function in BINARY32.items()
         if function in CODES
     },
+    **{
+        name: _function(name)
+        for name in (*PRIMITIVES, *ACTIVATIONS)
+        if name in BINARY32 and name not in CODES
+    },
+    "pow": _power,
     "reduce_prod": _reduction("reduce_prod", np.float32),
     "reduce_max": _reduction("reduce_max", np.float32),
     "reduce_min": _reduction("reduce_min", np.float32),

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from bittrue import cpu
 from bittrue._records import shown
 from bittrue.conversion import pack
-from bittrue.conversion.convert import thread_count
+from bittrue.cpu import thread_count
 from bittrue.encoding import Status
 from bittrue.errors import RefusedTypeError, RefusedValueError, RejectedError
 from bittrue.postprocess import words
@@ -126,7 +126,7 @@ def post_process(
         control, array.dtype, m, n, quant, activation, row_max_in,
         d_out, row_max_out, group_max_out, packed=packed,
     )  # fmt: skip
-    initial = None if row_max_in is None else codes_of(np.asarray(row_max_in)).reshape(-1)
+    initial = snapshot(row_max_in)
     codes = codes_of(array)
     if chosen == "generic":
         made, flags = generic(plan, codes.tolist(), initial)
@@ -149,6 +149,11 @@ def codes_of(array: AnyArray) -> Codes:
     """Return accumulators as codes in the native byte order, a view where it can be."""
     native = array.astype(array.dtype.newbyteorder("="), copy=False)
     return native.view(np.uint32)
+
+
+def snapshot(row_max_in: Any) -> Codes | None:
+    """Return a copy of RowMaxIn as codes: its storage may be that of an output."""
+    return None if row_max_in is None else codes_of(np.asarray(row_max_in)).flatten()
 
 
 def publish(
@@ -254,7 +259,7 @@ def run_kernels(
         cpu.post_process_codes(
             rule,
             raw,
-            None if initial is None else np.ascontiguousarray(initial),
+            initial,
             made.d.view(np.uint8),
             None if made.row_max is None else made.row_max.reshape(-1),
             None if made.group_max is None else made.group_max.reshape(-1),

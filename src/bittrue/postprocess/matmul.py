@@ -26,11 +26,11 @@ from bittrue.postprocess.execute import (
     PostProcessResult,
     StatusRegister,
     Storage,
-    codes_of,
     executor,
     generic,
     kernel_rule_of,
     publish,
+    snapshot,
     storage_for,
 )
 from bittrue.postprocess.plan import AnyArray, PostProcessPlan, plan_post_process
@@ -106,7 +106,7 @@ def matmul_post_process(
             f"{left.shape[0]} x {left.shape[1]} times {right.shape[0]} x {right.shape[1]}",
             "as many columns of a as rows of b",
         )
-    initial = None if row_max_in is None else codes_of(np.asarray(row_max_in)).reshape(-1)
+    initial = snapshot(row_max_in)
     run = _generic if chosen == "generic" else _kernels
     made, flags = run(plan, left, right, initial, workers)
     return publish(plan, made, flags, (d_out, row_max_out, group_max_out), status)
@@ -182,7 +182,7 @@ def _kernels(
         kernel_rule_of(plan),
         np.ascontiguousarray(left.values),
         np.ascontiguousarray(right.values),
-        None if initial is None else np.ascontiguousarray(initial),
+        initial,
         made.d.view(np.uint8),
         None if made.row_max is None else made.row_max.reshape(-1),
         None if made.group_max is None else made.group_max.reshape(-1),

@@ -49,5 +49,5 @@ class CpuBackend:
         ]
         threads = 1
         if max(array.size for array in arrays) > cpu.SMALL:
-            threads = cpu.thread_count() if self.threads is None else self.threads
+            threads = cpu.thread_count(self.threads)
         return Buffer(plan.output, kernel(plan, arrays, attributes, threads))

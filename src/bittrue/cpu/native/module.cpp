@@ -11,6 +11,7 @@
 #include <nanobind/stl/string_view.h>
 
 #include "bindings.h"
+#include "bind_elementary.h"
 #include "elementwise.h"
 #include "float_environment.h"
 #include "levels.h"
@@ -130,6 +131,7 @@ NB_MODULE(_native, m) {
           "Return the instruction level that the kernels run at.");
 
     bittrue::bind_operations(m);
+    bind_elementary(m);
 
     if (const char* wanted = std::getenv("BITTRUE_SIMD")) set_level(wanted);
 }

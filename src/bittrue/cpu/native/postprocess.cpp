@@ -230,7 +230,8 @@ private:
                             static_cast<u32>(d.word_mask())};
         } else if (d.kind == Kind::variable) {
             if (!fp32 || rule.rounding != rhb) return;
-            tapered_ = kernels.tapered[rule.relu];
+            words_ = kernels.words[source][rule.relu];
+            tapered_ = kernels.tapered;
             set_tapered_rule();
         } else if (d.kind == Kind::fixed && d.word_bits <= 16) {
             if (rule.rounding == rne) {
@@ -285,10 +286,11 @@ private:
 
     void set_tapered_rule() {
         const LaneType& d = rule.destination;
-        const double half = std::ldexp(1.0, d.emin - 3);  // of the grid with one fraction bit
-        const double normal = std::ldexp(1.0, d.emin);
+        // Half a step of the grid with one fraction bit, below the smallest normal; a tie there
+        // moves up if it is positive, and the words below a negative one are tiny with it.
+        const u32 normal = static_cast<u32>(d.emin + 1023) << 20, half = u32{1} << 18;
         tapered_rule_.tiny[0] = normal - half;
-        tapered_rule_.tiny[1] = std::nextafter(normal - half, 1.0);
+        tapered_rule_.tiny[1] = normal - half + 1;
         for (int index = 0; index < tapered_negative; ++index) {
             const int exponent = (index - 1) / 8 - 22;
             const Number grid{false, index == 0 ? 0u : 8u + static_cast<u64>(index - 1) % 8,
@@ -381,27 +383,46 @@ private:
         return all;
     }
 
+    // NaNs and infinities go one by one, what stands between them together.
     unsigned strip(const u32* in, std::size_t column, u32* made, std::size_t count,
                    unsigned seen) const {
-        const bool plain = !checks_specials_ || !kernels.any_special(in, count);
+        if (!checks_specials_ || !kernels.any_special(in, count)) {
+            return finite(in, column, made, count, seen);
+        }
+        const auto special = [&](std::size_t i) { return (in[i] & ~sign_bit) >= infinity; };
+        unsigned all = seen;
+        for (std::size_t i = 0; i < count;) {
+            std::size_t end = i;
+            while (end < count && !special(end)) ++end;
+            if (end > i) all |= finite(in + i, column + i, made + i, end - i, all);
+            if (end < count) all |= elements(in + end, column + end, made + end, 1);
+            i = end + 1;
+        }
+        return all;
+    }
+
+    unsigned finite(const u32* in, std::size_t column, u32* made, std::size_t count,
+                    unsigned seen) const {
         const StripParameters parameters{scales_.at(column), activations_.at(column),
                                          offsets_.at(column), amounts_.at(column)};
-        if (plain) {
-            if (affine_ != nullptr) return affine_(affine_rule_, in, parameters, made, count, seen & (of | nx));
-            if (nearest_ != nullptr) {
-                return nearest_(nearest_rule_, in, parameters, made, count, seen);
-            }
-            if (tapered_ != nullptr) {
-                return tapered_(tapered_rule_, in, parameters, made, count, seen);
-            }
-            if (float_ != nullptr) {
-                alignas(64) u32 words[post_strip];
-                words_(in, parameters, words, count);
-                return float_(float_rule_, words, made, count);
-            }
-            if (single_ != nullptr) return single_(single_rule_, in, parameters, made, count);
-            if (shift_ != nullptr) return shift_(in, parameters, made, count);
+        if (affine_ != nullptr) {
+            return affine_(affine_rule_, in, parameters, made, count, seen & (of | nx));
         }
+        if (nearest_ != nullptr) {
+            return nearest_(nearest_rule_, in, parameters, made, count, seen);
+        }
+        if (words_ != nullptr) {
+            alignas(64) u32 words[post_strip];
+            words_(in, parameters, words, count);
+            if (tapered_ != nullptr) return tapered_(tapered_rule_, words, made, count);
+            return float_(float_rule_, words, made, count);
+        }
+        if (single_ != nullptr) return single_(single_rule_, in, parameters, made, count);
+        if (shift_ != nullptr) return shift_(in, parameters, made, count);
+        return elements(in, column, made, count);
+    }
+
+    unsigned elements(const u32* in, std::size_t column, u32* made, std::size_t count) const {
         unsigned all = 0;
         for (std::size_t i = 0; i < count; ++i) {
             const ElementParameters given{scales_.one(column + i), activations_.one(column + i),
@@ -475,7 +496,7 @@ private:
     NearestRule nearest_rule_{};
     PostKernels::Nearest nearest_ = nullptr;
     TaperedRule tapered_rule_{};
-    PostKernels::Tapered tapered_ = nullptr;
+    unsigned (*tapered_)(const TaperedRule&, const u32*, u32*, std::size_t) = nullptr;
     PostKernels::Single single_ = nullptr;
     void (*words_)(const void*, const StripParameters&, u32*, std::size_t) = nullptr;
     unsigned (*shift_)(const void*, const StripParameters&, u32*, std::size_t) = nullptr;

@@ -296,60 +296,41 @@ unsigned nearest(const NearestRule& rule, const void* in, const StripParameters&
 }
 
 // HiF8: as many fraction bits as the exponent leaves room for; powers of two alone below 2^-15,
-// none below 2^-22. The sum is made with the sign, so that the exact remainder tells a tie that
-// must go to the greater number.
-template <bool relu, bool flags>
-unsigned tapered_strip(const TaperedRule& rule, const u32* __restrict raw,
-                       const StripParameters& parameters, u32* __restrict codes, size_t count) {
-    constexpr u64 exponent_mask = u64{0x7ff} << 52;
-    constexpr double least = 0x1p-22, largest = 32768.0, beyond = 65536.0;
-    const double tiny[2] = {rule.tiny[0], rule.tiny[1]};
-    const u32* __restrict scale = parameters.scale;
-    const u32* __restrict activation = parameters.activation;
-    u64 lost = 0, lost_tiny = 0;
-    i32 most = 0;
+// none below 2^-22. A tie moves up if the number is positive: half a step, less one word if it is
+// negative, makes cutting do that.
+unsigned tapered(const TaperedRule& given, const u32* __restrict in, u32* __restrict codes,
+                 size_t count) {
+    constexpr i32 bias = 1023;
+    constexpr u32 least = u32{bias - 22} << fraction, largest = u32{bias + 15} << fraction;
+    const u32 tiny[2] = {given.tiny[0], given.tiny[1]};
+    alignas(64) u16 indices[post_strip];
+    u32 all = 0;
     for (size_t i = 0; i < count; ++i) {
-        const double p = product<Fp32, relu>(raw[i], scale[i], relu ? activation[i] : 0);
-        const double above = p > largest ? beyond : p;
-        const double v = above < -largest ? -beyond : above;
-        const double power = double_of(bits_of(v) & exponent_mask);
-        const double at = power < least ? least : power;
-        const std::int64_t signed_exponent = static_cast<std::int64_t>(bits_of(at) >> 52) - 1023;
-        const std::int64_t distance = signed_exponent < 0 ? -signed_exponent : signed_exponent;
-        const u64 width = 49 + (distance > 3 ? u64{1} : 0) + (distance > 7 ? u64{1} : 0) +
-                          (distance > 15 ? u64{1} : 0);
-        const double unit = double_of(bits_of(at) + (width << 52));
-        const double center = unit * 1.5;
-        const double sum = v + center;
-        const double nearest = sum - center;
-        const double rest = v - nearest;
-        const double step = unit * 0x1p-52;
-        const double r = rest == step * 0.5 ? nearest + step : nearest;
-        if (flags) {
-            const u64 changed = rest == 0.0 ? 0 : 1;
-            lost |= changed;
-            lost_tiny |= magnitude_of(v) < (v < 0 ? tiny[1] : tiny[0]) ? changed : 0;
-        }
-        const u32 high = static_cast<u32>(bits_of(r) >> 32);
-        const i32 place = static_cast<i32>((high & 0x7fffffff) >> 17) - ((1023 - 22) * 8 - 1);
-        const i32 index = place < 0 ? 0 : place;
-        most = index > most ? index : most;
-        codes[i] = static_cast<u32>(index) + (high >> 31) * tapered_negative;
+        const u32 magnitude = in[i] & 0x7fffffff;
+        const u32 negative = in[i] >> 31;
+        const i32 exponent = static_cast<i32>(magnitude >> fraction) - bias;
+        const i32 distance = exponent < 0 ? -exponent : exponent;
+        const i32 far = (distance > 3 ? 1 : 0) + (distance > 7 ? 1 : 0) + (distance > 15 ? 1 : 0);
+        const u32 half = (hidden >> 4) << far;
+        const u32 mask = 2 * half - 1;
+        const u32 cut = (magnitude + half - negative) & ~mask;
+        const bool small = less(magnitude, least);
+        // Between 0 and 2^-22 the half is 2^-23.
+        const u32 up = less(least - hidden, magnitude + (negative ^ 1)) ? least : 0;
+        const u32 near = small ? up : cut;
+        const bool over = less(largest, magnitude);
+        const u32 grid = over ? largest + hidden : near;
+        const u32 rest = small ? magnitude : magnitude & mask;
+        const i32 place = static_cast<i32>(grid >> 17) - ((bias - 22) * 8 - 1);
+        const u32 index = static_cast<u32>(place < 0 ? 0 : place) + negative * tapered_negative;
+        indices[i] = static_cast<u16>(index);
+        const u32 bound = negative != 0 ? tiny[1] : tiny[0];
+        const u32 plain = rest != 0 ? (less(magnitude, bound) ? uf | nx : nx) : 0;
+        all |= over ? of | nx : plain;
     }
-    for (size_t i = 0; i < count; ++i) codes[i] = rule.codes[codes[i]];
-    constexpr i32 outside = (16 + 22) * 8 + 1;  // that of 65536
-    return (most >= outside ? of | nx : 0u) | (lost != 0 ? nx : 0u) |
-           (lost_tiny != 0 ? uf | nx : 0u);
-}
-
-template <bool relu>
-unsigned tapered(const TaperedRule& rule, const void* in, const StripParameters& parameters,
-                 u32* codes, size_t count, unsigned seen) {
-    const u32* raw = static_cast<const u32*>(in);
-    if ((seen & (uf | nx)) == (uf | nx)) {
-        return tapered_strip<relu, false>(rule, raw, parameters, codes, count);
-    }
-    return tapered_strip<relu, true>(rule, raw, parameters, codes, count);
+    const u8* __restrict table = given.codes;
+    for (size_t i = 0; i < count; ++i) codes[i] = table[indices[i]];
+    return all;
 }
 
 // --- to binary32 --------------------------------------------------------------------------------
@@ -576,7 +557,7 @@ extern const PostKernels post_kernels = {
     {fixed<rne>, fixed<rne>, fixed<rtz>, fixed<rtm>, fixed<rtp>, fixed<rna>, fixed<rto>,
      fixed<rhb>},
     {BITTRUE_RELU(nearest, Fp32), BITTRUE_RELU(nearest, S32)},
-    {tapered<false>, tapered<true>},
+    tapered,
     {BITTRUE_RELU(single, rne), BITTRUE_RELU(single, rne), BITTRUE_RELU(single, rtz),
      BITTRUE_RELU(single, rtm), BITTRUE_RELU(single, rtp), BITTRUE_RELU(single, rna),
      BITTRUE_RELU(single, rto), BITTRUE_RELU(single, rhb)},

@@ -66,7 +66,7 @@ struct NearestRule {
 // Into HiF8, ties to the greater number. A grid value has the index (exponent + 22) * 8 + top three
 // fraction bits + 1, zero 0; negative ones stand 512 above.
 struct TaperedRule {
-    double tiny[2];           // inexact results below raise UF, by sign
+    std::uint32_t tiny[2];    // inexact results of words below raise UF, by sign
     std::uint8_t codes[1024];
 };
 constexpr int tapered_negative = 512;
@@ -96,9 +96,8 @@ struct PostKernels {
     using Nearest = unsigned (*)(const NearestRule&, const void* in, const StripParameters&,
                                  std::uint32_t* codes, std::size_t count, unsigned seen);
     Nearest nearest[2][2];
-    using Tapered = unsigned (*)(const TaperedRule&, const void* in, const StripParameters&,
-                                 std::uint32_t* codes, std::size_t count, unsigned seen);
-    Tapered tapered[2];
+    unsigned (*tapered)(const TaperedRule&, const std::uint32_t* words, std::uint32_t* codes,
+                        std::size_t count);
     using Single = unsigned (*)(const SingleRule&, const void* in, const StripParameters&,
                                 std::uint32_t* codes, std::size_t count);
     Single single[8][2];

@@ -1,0 +1,1025 @@
+// Compiled once for each instruction level, as namespace BITTRUE_LEVEL. No function from outside
+// this file may be used but those of elementary_accurate.h, which are built once and not inline:
+// the linker would keep one copy of an inline function for all levels. (Intrinsics leave no copy.)
+//
+// Method. Each primitive is evaluated in binary64 with a relative error below units * 2^-53. In a
+// normal result of binary32 the lowest 29 bits of the double are what rounding drops. Where they
+// are farther than `units` from the middle, 2^28, the exact value lies on the same side of it and
+// the rounded double is the correctly rounded value. Else, and where a result may be subnormal or
+// an operand is special, `lane` decides one element: special values by rule; then both ends of the
+// error interval rounded by the hardware; where these differ, about once in 2^14 elements, the slow
+// path of elementary_accurate.h.
+//
+// Error analysis. u = 2^-53. FMA is used where the level has it and rounds once less than product
+// and sum, so the bounds, made for the latter, hold for both. A Horner step p r + c with |p r| <=
+// |c| / 2 passes on half of the error of p and adds 1.5 u |c|; all polynomials here but erf's are
+// of this kind, which gives at most 4 u for the value. Approximation errors are those stated in
+// elementary_polynomials.h. Every bound below is the sum of its terms, rounded up to a power of 2
+// or the half between two; the sweep measures the error over all inputs and holds it to the bound.
+#include "elementary.h"
+
+#include "elementary_accurate.h"
+#include "elementary_polynomials.h"
+#include "elementary_probe.h"
+
+#include <cstdint>
+#include <cstring>
+
+#if defined(__AVX2__)
+#include <immintrin.h>
+#elif defined(__SSE2__)
+#include <emmintrin.h>
+#endif
+
+// Vectors that are worked on at a time.
+#ifndef BITTRUE_VECTORS
+#define BITTRUE_VECTORS 2
+#endif
+
+#ifndef BITTRUE_LEVEL
+#define BITTRUE_LEVEL baseline
+#endif
+
+// A 256-bit vector passed in two registers has no stable ABI; all functions that do so are inline.
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic ignored "-Wpsabi"
+// GCC 12 warns of the deliberately undefined operand in its own _mm512_ intrinsics.
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#pragma GCC diagnostic ignored "-Wuninitialized"
+#endif
+
+namespace bittrue::BITTRUE_LEVEL {
+namespace {
+
+using std::size_t;
+using std::uint32_t;
+using std::uint64_t;
+
+#define BITTRUE_INLINE inline __attribute__((always_inline))
+
+// --- vectors ------------------------------------------------------------------------------------
+
+// A Horner chain waits for each of its steps, and a processor's queue of waiting operations holds
+// about two chains: so each step works on several vectors, independent of each other.
+template <typename V>
+struct Pack {
+    V part[BITTRUE_VECTORS];
+};
+
+#if defined(__AVX512F__)
+constexpr int lanes = 8;
+#else
+constexpr int lanes = 4;
+#endif
+constexpr int vectors = BITTRUE_VECTORS;
+constexpr int width = lanes * vectors;
+
+typedef double DoubleVector __attribute__((vector_size(8 * lanes)));
+typedef uint64_t LongVector __attribute__((vector_size(8 * lanes)));
+typedef float FloatVector __attribute__((vector_size(4 * lanes)));
+typedef uint32_t WordVector __attribute__((vector_size(4 * lanes)));
+
+using Doubles = Pack<DoubleVector>;
+using Longs = Pack<LongVector>;
+using Floats = Pack<FloatVector>;
+using Words = Pack<WordVector>;
+
+// One bit for each lane.
+struct Lanes {
+    unsigned part[vectors];
+};
+
+#define BITTRUE_EACH(expression)                                      \
+    for (int i = 0; i < vectors; ++i) result.part[i] = (expression);  \
+    return result
+
+#define BITTRUE_OPERATOR(op)                                              \
+    template <typename V>                                                 \
+    BITTRUE_INLINE Pack<V> operator op(Pack<V> a, Pack<V> b) {            \
+        Pack<V> result;                                                   \
+        BITTRUE_EACH(a.part[i] op b.part[i]);                             \
+    }                                                                     \
+    template <typename V, typename S>                                     \
+    BITTRUE_INLINE Pack<V> operator op(Pack<V> a, S b) {                  \
+        Pack<V> result;                                                   \
+        BITTRUE_EACH(a.part[i] op b);                                     \
+    }
+BITTRUE_OPERATOR(+)
+BITTRUE_OPERATOR(-)
+BITTRUE_OPERATOR(*)
+BITTRUE_OPERATOR(/)
+BITTRUE_OPERATOR(&)
+BITTRUE_OPERATOR(|)
+BITTRUE_OPERATOR(^)
+BITTRUE_OPERATOR(<<)
+BITTRUE_OPERATOR(>>)
+#undef BITTRUE_OPERATOR
+
+BITTRUE_INLINE Lanes operator|(Lanes a, Lanes b) {
+    Lanes result;
+    BITTRUE_EACH(a.part[i] | b.part[i]);
+}
+BITTRUE_INLINE Lanes operator&(Lanes a, Lanes b) {
+    Lanes result;
+    BITTRUE_EACH(a.part[i] & b.part[i]);
+}
+BITTRUE_INLINE bool any(Lanes a) {
+    unsigned found = 0;
+    for (const unsigned part : a.part) found |= part;
+    return found != 0;
+}
+
+// The type of an element, of a vector and of a pack of the same width.
+template <typename To, typename V>
+BITTRUE_INLINE Pack<To> reinterpreted(Pack<V> a) {
+    Pack<To> result;
+    BITTRUE_EACH((To)a.part[i]);
+}
+BITTRUE_INLINE Longs bits_of(Doubles x) { return reinterpreted<LongVector>(x); }
+BITTRUE_INLINE Words bits_of(Floats x) { return reinterpreted<WordVector>(x); }
+BITTRUE_INLINE Doubles doubles_of(Longs x) { return reinterpreted<DoubleVector>(x); }
+BITTRUE_INLINE Floats floats_of(Words x) { return reinterpreted<FloatVector>(x); }
+
+BITTRUE_INLINE Doubles splat(double x) {
+    Doubles result;
+    BITTRUE_EACH(DoubleVector{} + x);
+}
+BITTRUE_INLINE Floats splat_float(float x) {
+    Floats result;
+    BITTRUE_EACH(FloatVector{} + x);
+}
+
+BITTRUE_INLINE uint32_t bits_of(float x) {
+    uint32_t bits;
+    std::memcpy(&bits, &x, sizeof bits);
+    return bits;
+}
+BITTRUE_INLINE float float_of(uint32_t bits) {
+    float x;
+    std::memcpy(&x, &bits, sizeof x);
+    return x;
+}
+
+// Vector by vector: GCC would copy a whole pack by way of the stack.
+BITTRUE_INLINE Floats load(const float* x) {
+    Floats v;
+    for (int i = 0; i < vectors; ++i) std::memcpy(&v.part[i], x + i * lanes, sizeof v.part[i]);
+    return v;
+}
+BITTRUE_INLINE void store(float* x, Floats v) {
+    for (int i = 0; i < vectors; ++i) std::memcpy(x + i * lanes, &v.part[i], sizeof v.part[i]);
+}
+
+// What the levels do differently, on single vectors.
+namespace vector {
+
+#if defined(__AVX512F__)
+
+BITTRUE_INLINE DoubleVector fma(DoubleVector a, DoubleVector b, DoubleVector c) {
+    return _mm512_fmadd_pd(a, b, c);
+}
+BITTRUE_INLINE DoubleVector root(DoubleVector a) { return _mm512_sqrt_pd(a); }
+BITTRUE_INLINE DoubleVector widen(FloatVector a) { return _mm512_cvtps_pd(a); }
+BITTRUE_INLINE FloatVector narrow(DoubleVector a) { return _mm512_cvtpd_ps(a); }
+// Where an operand is a NaN, the second.
+BITTRUE_INLINE FloatVector least(FloatVector a, FloatVector b) { return _mm256_min_ps(a, b); }
+BITTRUE_INLINE FloatVector greatest(FloatVector a, FloatVector b) { return _mm256_max_ps(a, b); }
+BITTRUE_INLINE DoubleVector least(DoubleVector a, DoubleVector b) { return _mm512_min_pd(a, b); }
+BITTRUE_INLINE DoubleVector greatest(DoubleVector a, DoubleVector b) {
+    return _mm512_max_pd(a, b);
+}
+BITTRUE_INLINE unsigned not_at_least(FloatVector a, FloatVector b) {
+    return _mm256_cmp_ps_mask(a, b, _CMP_NGE_UQ);
+}
+BITTRUE_INLINE unsigned not_equal(FloatVector a, FloatVector b) {
+    return _mm256_cmp_ps_mask(a, b, _CMP_NEQ_UQ);
+}
+BITTRUE_INLINE unsigned below(DoubleVector a, DoubleVector b) {
+    return _mm512_cmp_pd_mask(a, b, _CMP_LT_OQ);
+}
+// Both below 2^63.
+BITTRUE_INLINE unsigned below(LongVector a, LongVector b) {
+    return _mm512_cmplt_epu64_mask((__m512i)a, (__m512i)b);
+}
+
+#elif defined(__AVX2__)
+
+BITTRUE_INLINE DoubleVector fma(DoubleVector a, DoubleVector b, DoubleVector c) {
+    return _mm256_fmadd_pd(a, b, c);
+}
+BITTRUE_INLINE DoubleVector root(DoubleVector a) { return _mm256_sqrt_pd(a); }
+BITTRUE_INLINE DoubleVector widen(FloatVector a) { return _mm256_cvtps_pd(a); }
+BITTRUE_INLINE FloatVector narrow(DoubleVector a) { return _mm256_cvtpd_ps(a); }
+BITTRUE_INLINE FloatVector least(FloatVector a, FloatVector b) { return _mm_min_ps(a, b); }
+BITTRUE_INLINE FloatVector greatest(FloatVector a, FloatVector b) { return _mm_max_ps(a, b); }
+BITTRUE_INLINE DoubleVector least(DoubleVector a, DoubleVector b) { return _mm256_min_pd(a, b); }
+BITTRUE_INLINE DoubleVector greatest(DoubleVector a, DoubleVector b) {
+    return _mm256_max_pd(a, b);
+}
+BITTRUE_INLINE unsigned not_at_least(FloatVector a, FloatVector b) {
+    return static_cast<unsigned>(_mm_movemask_ps(_mm_cmp_ps(a, b, _CMP_NGE_UQ)));
+}
+BITTRUE_INLINE unsigned not_equal(FloatVector a, FloatVector b) {
+    return static_cast<unsigned>(_mm_movemask_ps(_mm_cmp_ps(a, b, _CMP_NEQ_UQ)));
+}
+BITTRUE_INLINE unsigned below(DoubleVector a, DoubleVector b) {
+    return static_cast<unsigned>(_mm256_movemask_pd(_mm256_cmp_pd(a, b, _CMP_LT_OQ)));
+}
+// The difference is negative exactly there.
+BITTRUE_INLINE unsigned below(LongVector a, LongVector b) {
+    return static_cast<unsigned>(_mm256_movemask_pd((__m256d)(a - b)));
+}
+
+#else
+
+BITTRUE_INLINE DoubleVector fma(DoubleVector a, DoubleVector b, DoubleVector c) {
+    return a * b + c;
+}
+BITTRUE_INLINE DoubleVector root(DoubleVector a) {
+    for (int i = 0; i < lanes; ++i) a[i] = __builtin_sqrt(a[i]);
+    return a;
+}
+BITTRUE_INLINE DoubleVector widen(FloatVector a) {
+    return __builtin_convertvector(a, DoubleVector);
+}
+BITTRUE_INLINE FloatVector narrow(DoubleVector a) {
+    return __builtin_convertvector(a, FloatVector);
+}
+BITTRUE_INLINE FloatVector least(FloatVector a, FloatVector b) { return a < b ? a : b; }
+BITTRUE_INLINE FloatVector greatest(FloatVector a, FloatVector b) { return a > b ? a : b; }
+BITTRUE_INLINE DoubleVector least(DoubleVector a, DoubleVector b) { return a < b ? a : b; }
+BITTRUE_INLINE DoubleVector greatest(DoubleVector a, DoubleVector b) { return a > b ? a : b; }
+
+BITTRUE_INLINE unsigned negative(WordVector a) {
+#if defined(__SSE2__)
+    return static_cast<unsigned>(_mm_movemask_ps((__m128)a));
+#else
+    unsigned found = 0;
+    for (int i = 0; i < lanes; ++i) found |= a[i] >> 31 << i;
+    return found;
+#endif
+}
+BITTRUE_INLINE unsigned negative(LongVector a) {
+#if defined(__SSE2__)
+    __m128d halves[2];
+    std::memcpy(halves, &a, sizeof halves);
+    return static_cast<unsigned>(_mm_movemask_pd(halves[0]) | _mm_movemask_pd(halves[1]) << 2);
+#else
+    unsigned found = 0;
+    for (int i = 0; i < lanes; ++i) found |= static_cast<unsigned>(a[i] >> 63) << i;
+    return found;
+#endif
+}
+BITTRUE_INLINE unsigned not_at_least(FloatVector a, FloatVector b) {
+    return negative(~(WordVector)(a >= b));
+}
+BITTRUE_INLINE unsigned not_equal(FloatVector a, FloatVector b) {
+    return negative((WordVector)(a != b));
+}
+BITTRUE_INLINE unsigned below(DoubleVector a, DoubleVector b) {
+    return negative((LongVector)(a < b));
+}
+BITTRUE_INLINE unsigned below(LongVector a, LongVector b) { return negative(a - b); }
+
+#endif
+
+}  // namespace vector
+
+BITTRUE_INLINE Doubles fma(Doubles a, Doubles b, Doubles c) {
+    Doubles result;
+    BITTRUE_EACH(vector::fma(a.part[i], b.part[i], c.part[i]));
+}
+BITTRUE_INLINE Doubles root(Doubles a) {
+    Doubles result;
+    BITTRUE_EACH(vector::root(a.part[i]));
+}
+BITTRUE_INLINE Doubles widen(Floats a) {
+    Doubles result;
+    BITTRUE_EACH(vector::widen(a.part[i]));
+}
+BITTRUE_INLINE Floats narrow(Doubles a) {
+    Floats result;
+    BITTRUE_EACH(vector::narrow(a.part[i]));
+}
+template <typename V>
+BITTRUE_INLINE Pack<V> least(Pack<V> a, Pack<V> b) {
+    Pack<V> result;
+    BITTRUE_EACH(vector::least(a.part[i], b.part[i]));
+}
+template <typename V>
+BITTRUE_INLINE Pack<V> greatest(Pack<V> a, Pack<V> b) {
+    Pack<V> result;
+    BITTRUE_EACH(vector::greatest(a.part[i], b.part[i]));
+}
+BITTRUE_INLINE Doubles where_zero(Doubles a, Doubles then, Doubles otherwise) {
+    Doubles result;
+    BITTRUE_EACH(a.part[i] == 0.0 ? then.part[i] : otherwise.part[i]);
+}
+BITTRUE_INLINE Lanes lanes_not_at_least(Floats a, Floats b) {
+    Lanes result;
+    BITTRUE_EACH(vector::not_at_least(a.part[i], b.part[i]));
+}
+BITTRUE_INLINE Lanes lanes_not_equal(Floats a, Floats b) {
+    Lanes result;
+    BITTRUE_EACH(vector::not_equal(a.part[i], b.part[i]));
+}
+BITTRUE_INLINE Lanes lanes_below(Doubles a, Doubles b) {
+    Lanes result;
+    BITTRUE_EACH(vector::below(a.part[i], b.part[i]));
+}
+BITTRUE_INLINE Lanes lanes_below(Longs a, uint64_t limit) {
+    Lanes result;
+    BITTRUE_EACH(vector::below(a.part[i], LongVector{} + limit));
+}
+
+BITTRUE_INLINE Floats magnitude(Floats x) { return floats_of(bits_of(x) & 0x7fffffffU); }
+BITTRUE_INLINE Floats sign_bit(Floats x) { return floats_of(bits_of(x) & 0x80000000U); }
+BITTRUE_INLINE Floats with_sign(Floats x, Floats sign) {
+    return floats_of(bits_of(x) | bits_of(sign));
+}
+
+template <size_t n>
+BITTRUE_INLINE Doubles horner(const double (&c)[n], Doubles x) {
+    Doubles p = splat(c[n - 1]);
+    for (size_t i = n - 1; i-- > 0;) p = fma(p, x, splat(c[i]));
+    return p;
+}
+
+// Added and subtracted, it rounds to an integer, whose low bits are then the low bits of the sum.
+constexpr double magic = 0x1.8p52;
+
+// 2^k p for the k in the low bits of a sum with `magic`, p near 1.
+BITTRUE_INLINE Doubles scaled(Doubles p, Doubles sum) {
+    return doubles_of(bits_of(p) + (bits_of(sum) << 52));
+}
+
+// --- the loop -------------------------------------------------------------------------------------
+
+constexpr float infinity = __builtin_inff();
+
+BITTRUE_INLINE float canonical_nan() { return float_of(0x7fc00000); }
+BITTRUE_INLINE bool is_nan(float x) { return x != x; }
+
+// Lanes of a double whose low 29 bits are within `units` of the middle.
+BITTRUE_INLINE Lanes near_boundary(Doubles v, uint64_t units) {
+    const uint64_t middle = uint64_t{1} << 28, mask = (uint64_t{1} << 29) - 1;
+    return lanes_below((bits_of(v) - (middle - units)) & mask, 2 * units);
+}
+
+// Both ends of the interval around v; true, with the result, where they round alike.
+BITTRUE_INLINE bool ends_agree(double v, double units, float& result) {
+    const double slack = units * 0x1p-53;
+    const float low = static_cast<float>(v * (1 - slack));
+    const float high = static_cast<float>(v * (1 + slack));
+    result = low;
+    return low == high;
+}
+
+// A primitive P has
+//   units               the bound of its error
+//   evaluate(x, v, out) v approximates P(x) in every lane that is not special; returns the lanes
+//                       that are special or whose result may be subnormal
+//   finish(x, r)        gives a rounded result the sign it must have
+//   special(x, r)       true, with the result, for a special operand
+//   slow(x)             the slow path
+struct Primitive {
+    static BITTRUE_INLINE Floats finish(Floats, Floats r) { return r; }
+    static BITTRUE_INLINE float finish(float, float r) { return r; }
+};
+
+// The result has the sign of the operand, also where it is zero.
+struct SignedPrimitive {
+    static BITTRUE_INLINE Floats finish(Floats x, Floats r) { return with_sign(r, sign_bit(x)); }
+    static BITTRUE_INLINE float finish(float x, float r) {
+        return float_of(bits_of(r) | (bits_of(x) & 0x80000000U));
+    }
+};
+
+template <typename P>
+float lane(float x, double v) {
+    float result;
+    if (P::special(x, result)) return result;
+    if (ends_agree(v, P::units, result)) return P::finish(x, result);
+    return P::slow(x);
+}
+
+template <typename P>
+__attribute__((noinline, cold)) void repair(const Floats& x, const Doubles& v, Floats& r,
+                                            Lanes wanted) {
+    for (int k = 0; k < vectors; ++k) {
+        for (int i = 0; i < lanes; ++i) {
+            if (wanted.part[k] >> i & 1) r.part[k][i] = lane<P>(x.part[k][i], v.part[k][i]);
+        }
+    }
+}
+
+template <typename P>
+BITTRUE_INLINE Floats step(Floats x) {
+    Doubles v;
+    Lanes wanted = P::evaluate(x, v);
+    wanted = wanted | near_boundary(v, P::units);
+    Floats r = P::finish(x, narrow(v));
+    if (__builtin_expect(any(wanted), 0)) {
+        const Floats x_copy = x;
+        const Doubles v_copy = v;
+        Floats r_copy = r;
+        repair<P>(x_copy, v_copy, r_copy, wanted);
+        r = r_copy;
+    }
+    return r;
+}
+
+template <typename P>
+BITTRUE_INLINE void run(const float* x, float* out, size_t n) {
+    size_t i = 0;
+    for (; i + width <= n; i += width) store(out + i, step<P>(load(x + i)));
+    if (i < n) {
+        float rest[width];
+        for (int k = 0; k < width; ++k) rest[k] = 1;
+        for (size_t k = i; k < n; ++k) rest[k - i] = x[k];
+        store(rest, step<P>(load(rest)));
+        for (size_t k = i; k < n; ++k) out[k] = rest[k - i];
+    }
+}
+
+template <typename P>
+void probe(const float* x, double* values, unsigned char* special, size_t n) {
+    for (size_t i = 0; i < n; i += width) {
+        float in[width];
+        for (int k = 0; k < width; ++k) in[k] = i + k < n ? x[i + k] : 1;
+        Doubles v;
+        P::evaluate(load(in), v);
+        double found[width];
+        std::memcpy(found, &v, sizeof found);
+        for (int k = 0; k < width && i + k < n; ++k) {
+            float ignored;
+            values[i + k] = found[k];
+            special[i + k] = P::special(in[k], ignored);
+        }
+    }
+}
+
+// --- exponentials ---------------------------------------------------------------------------------
+
+// x = k ln 2 + r. With |k| <= 151: ln 2 to double 2^-55.3, so 2^-48 in r; the product, where it is
+// rounded, 2^-46.3; the difference 2^-54. |r| exceeds ln2 / 2 by less than 2^-44.
+BITTRUE_INLINE Doubles reduce_ln2(Doubles x, Doubles& sum) {
+    sum = fma(x, splat(polynomials::inverse_ln2_pair[0]), splat(magic));
+    return fma(sum - magic, splat(-polynomials::ln2_pair[0]), x);
+}
+
+// Approximation 2^-40.21, reduction 2^-45.9, Horner 2^-51: 2^-40.18.
+struct Exp : Primitive {
+    static constexpr unsigned units = 1U << 13;  // 2^-40
+
+    // Clamped where the result is 0 or infinity at the clamp already. From -104.25 to -87.25 a
+    // result may be subnormal; the sum is right to 2^-16.
+    static BITTRUE_INLINE Lanes evaluate(Floats x, Doubles& v) {
+        const Floats clamped =
+            least(greatest(x, splat_float(-104.5F)), splat_float(89.5F));
+        Doubles sum;
+        const Doubles r = reduce_ln2(widen(clamped), sum);
+        v = scaled(horner(polynomials::exp, r), sum);
+        return lanes_not_at_least(magnitude(x + 95.75F), splat_float(8.5F));
+    }
+    static BITTRUE_INLINE bool special(float x, float& r) {
+        r = is_nan(x) ? canonical_nan() : x == 0 ? 1 : x > 0 ? x : 0;
+        return is_nan(x) || x == 0 || x == infinity || x == -infinity;
+    }
+    static float slow(float x) { return accurate::exp(x); }
+};
+
+// x = k + f exactly. Approximation 2^-40.21, Horner 2^-51: 2^-40.2.
+struct Exp2 : Primitive {
+    static constexpr unsigned units = 1U << 13;
+
+    static BITTRUE_INLINE Lanes evaluate(Floats x, Doubles& v) {
+        const Floats clamped = least(greatest(x, splat_float(-151.5F)), splat_float(128.5F));
+        const Doubles t = widen(clamped);
+        const Doubles sum = t + magic;
+        v = scaled(horner(polynomials::exp2, t - (sum - magic)), sum);
+        // -151.1 to -125.9
+        return lanes_not_at_least(magnitude(x + 138.5F), splat_float(12.6F));
+    }
+    static BITTRUE_INLINE bool special(float x, float& r) { return Exp::special(x, r); }
+    static float slow(float x) { return accurate::exp2(x); }
+};
+
+// e^t - 1 = s q + (s - 1), s = 2^k, q = e^r - 1 = r + r^2 p(r). q: approximation 2^-43.5, steps
+// 2^-51. For k = 0 that is all, r being exact. Else the error of r, 2^-45.9 (2^-48 for |t| <= 20),
+// is multiplied by s e^r = e^t and |e^t - 1| >= 0.29, e^t <= 3.5 |e^t - 1|; s q, with |s q| <= 1.5
+// |e^t - 1|, brings 2^-42.9; s - 1 and the sum 2^-51. In all 2^-42.9 + 2^-44 = 2^-42.3.
+BITTRUE_INLINE Doubles expm1(Doubles t, Doubles& scale) {
+    Doubles sum;
+    const Doubles r = reduce_ln2(t, sum);
+    const Doubles q = fma(r * r, horner(polynomials::expm1, r), r);
+    scale = doubles_of((bits_of(sum) << 52) + 0x3ff0000000000000U);
+    return fma(scale, q, scale - 1.0);
+}
+
+struct Expm1 : SignedPrimitive {
+    static constexpr unsigned units = 1U << 11;  // 2^-42
+
+    static BITTRUE_INLINE Lanes evaluate(Floats x, Doubles& v) {
+        const Floats clamped = least(greatest(x, splat_float(-20)), splat_float(89.5F));
+        Doubles scale;
+        v = expm1(widen(clamped), scale);
+        return lanes_not_equal(x, x);
+    }
+    static BITTRUE_INLINE bool special(float x, float& r) {
+        r = is_nan(x) ? canonical_nan() : x == -infinity ? -1 : x;
+        return is_nan(x) || x == 0 || x == infinity || x == -infinity;
+    }
+    static float slow(float x) { return accurate::expm1(x); }
+};
+
+// E / (E + 2), E = e^(2 |x|) - 1 >= 0: no more relative error than E has, and 3 u: 2^-42.2.
+struct Tanh : SignedPrimitive {
+    static constexpr unsigned units = 1U << 11;
+
+    static BITTRUE_INLINE Lanes evaluate(Floats x, Doubles& v) {
+        const Doubles a = widen(least(magnitude(x), splat_float(10)));
+        Doubles scale;
+        const Doubles e = expm1(a + a, scale);
+        v = e / (e + 2.0);
+        return lanes_not_equal(x, x);
+    }
+    static BITTRUE_INLINE bool special(float x, float& r) {
+        r = is_nan(x) ? canonical_nan() : x == 0 ? x : x > 0 ? 1 : -1;
+        return is_nan(x) || x == 0 || x == infinity || x == -infinity;
+    }
+    static float slow(float x) { return accurate::tanh(x); }
+};
+
+// --- logarithms -----------------------------------------------------------------------------------
+
+// a = 2^e m with m between sqrt(1/2) and sqrt(2), both exact, for a > 2^-1000.
+BITTRUE_INLINE Doubles split_power(Doubles a, Doubles& e) {
+    const uint64_t root_half = 0x3fe6a09e667f3bcdU;
+    const uint64_t offset = 0x4000000000000000U;  // 1024 binades: keeps the difference positive
+    const Longs biased = (bits_of(a) + (offset - root_half)) >> 52;
+    // `biased` as the low bits of 2^52 + 1024 + e.
+    e = doubles_of(biased | 0x4330000000000000U) - (0x1p52 + 1024);
+    return doubles_of(bits_of(a) - (biased << 52) + offset);
+}
+
+// Without the two operands that have no logarithm here: not positive, not finite.
+BITTRUE_INLINE Lanes outside_positive(Floats x) {
+    // The least subnormal is 2^-149; both comparisons fail for a NaN.
+    return lanes_not_at_least(x, splat_float(0x1p-149F)) |
+           lanes_not_at_least(splat_float(0x1.fffffep127F), x);
+}
+
+BITTRUE_INLINE bool log_special(float x, float& r) {
+    if (x > 0 && x < infinity) return false;
+    r = x == 0 ? -infinity : x == infinity ? x : canonical_nan();
+    return true;
+}
+
+// e ln 2 + s p(s^2), s = (m - 1) / (m + 1): m - 1 is exact, m + 1 and the quotient round, s^2 too:
+// 4 u in s, 4 u of p, u of the product: 2^-49.8 beside 2^-45.07. For e = 0 that is all. Else the
+// second term is at most the whole and the first at most twice it; ln 2, product and sum add 6 u.
+// 2^-45.07 + 2^-48.5 = 2^-44.94.
+BITTRUE_INLINE Doubles half_log(Doubles numerator, Doubles denominator, const double (&c)[6]) {
+    const Doubles s = numerator / denominator;
+    return s * horner(c, s * s);
+}
+
+struct Log : Primitive {
+    static constexpr unsigned units = 3U << 7;  // 2^-44.4
+
+    static BITTRUE_INLINE Lanes evaluate(Floats x, Doubles& v) {
+        Doubles e;
+        const Doubles m = split_power(widen(x), e);
+        v = fma(e, splat(polynomials::ln2_pair[0]), half_log(m - 1.0, m + 1.0, polynomials::log));
+        return outside_positive(x);
+    }
+    static BITTRUE_INLINE bool special(float x, float& r) { return log_special(x, r); }
+    static float slow(float x) { return accurate::log(x); }
+};
+
+// e + s p(s^2), as above without the error of e ln 2.
+struct Log2 : Primitive {
+    static constexpr unsigned units = 3U << 7;
+
+    static BITTRUE_INLINE Lanes evaluate(Floats x, Doubles& v) {
+        Doubles e;
+        const Doubles m = split_power(widen(x), e);
+        v = e + half_log(m - 1.0, m + 1.0, polynomials::log2);
+        return outside_positive(x);
+    }
+    static BITTRUE_INLINE bool special(float x, float& r) { return log_special(x, r); }
+    static float slow(float x) { return accurate::log2(x); }
+};
+
+// a = 1 + x rounds by u, which matters where e is not 0 only: there |log a| >= 0.34 and u adds 3 u.
+// For e = 0 the numerator is x itself.
+struct Log1p : SignedPrimitive {
+    static constexpr unsigned units = 3U << 7;
+
+    static BITTRUE_INLINE Lanes evaluate(Floats x, Doubles& v) {
+        const Doubles t = widen(x);
+        Doubles e;
+        const Doubles m = split_power(t + 1.0, e);
+        const Doubles numerator = where_zero(e, t, m - 1.0);
+        v = fma(e, splat(polynomials::ln2_pair[0]),
+                half_log(numerator, numerator + 2.0, polynomials::log));
+        return lanes_not_at_least(x, splat_float(-0x1.fffffep-1F)) |
+               lanes_not_at_least(splat_float(0x1.fffffep127F), x);
+    }
+    static BITTRUE_INLINE bool special(float x, float& r) {
+        r = x == 0 || x == infinity ? x : x == -1 ? -infinity : canonical_nan();
+        return !(x > -1 && x < infinity) || x == 0;
+    }
+    static float slow(float x) { return accurate::log1p(x); }
+};
+
+// --- sine and cosine ------------------------------------------------------------------------------
+
+// Beyond this, quarter turns are counted with as many bits of 2/pi as it takes, lane by lane.
+constexpr float reduction_limit = 0x1p19F;
+
+// r = x - h pi for h = j or j + 1/2, |h| < 2^18: pi in parts of 34 bits, so h times a part is exact
+// (53 bits). The first difference is exact for |x| >= 1/2, where both terms are multiples of 2^-33
+// and the difference is below 2; for smaller x, h = 0 and r = x, or h = 1/2 and |r| > 1 rounds by u.
+// The other two round by u each, the last part of pi by 2^-121 h. No |x| < 2^19 comes nearer than
+// 2^-40 to a multiple of pi/2 other than 0 (the sweep would show it). 4 u in all.
+BITTRUE_INLINE Doubles reduce_pi(Doubles x, Doubles h) {
+    Doubles r = fma(h, splat(-polynomials::pi_parts[0]), x);
+    r = fma(h, splat(-polynomials::pi_parts[1]), r);
+    return fma(h, splat(-polynomials::pi_parts[2]), r);
+}
+
+// Turns of half a circle in `sum`, as the low bits of a sum with `magic`, for lanes of any size.
+template <int quarter>
+BITTRUE_INLINE void reduce_half_turns(Floats x, Doubles& r, Longs& turns) {
+    const Floats small = least(magnitude(x), splat_float(reduction_limit));
+    const Doubles t = widen(with_sign(small, sign_bit(x)));
+    const Doubles count = quarter ? fma(t, splat(polynomials::inverse_pi), splat(-0.5))
+                                  : t * polynomials::inverse_pi;
+    const Doubles sum = count + magic;
+    const Doubles whole = sum - magic;
+    r = reduce_pi(t, quarter ? whole + 0.5 : whole);
+    turns = bits_of(sum);
+}
+
+// x = n pi/2 + q, |q| <= pi/4, n modulo 4, for finite |x| > 2^19. Payne and Hanek: |x| = m 2^e with m
+// below 2^24. Bits of 2/pi whose product with 2^e is a multiple of 4 do not matter. Of the others
+// 128 are taken: m times them, modulo 2^128, is |x| 2/pi modulo 4 with 126 bits after the point and
+// an error below 2^-102. No binary32 other than 0 comes nearer than 2^-40 to a multiple of pi/2 (the
+// sweep would show it), so the error is below 2^-60 of the fraction; u for each of its conversion,
+// sum and product.
+BITTRUE_INLINE int quarter_turns(float x, double& q) {
+    const uint32_t bits = bits_of(x);
+    const uint64_t m = (bits & 0x7fffffU) | 0x800000U;
+    const int skipped = static_cast<int>(bits >> 23 & 0xff) - 152;  // e - 2; from -6 to 102
+    const uint32_t* words = polynomials::two_over_pi + (skipped > 0 ? skipped / 32 : 0);
+    const uint64_t w0 = words[0], w1 = words[1], w2 = words[2], w3 = words[3], w4 = words[4];
+    uint64_t high = w0 << 32 | w1, low = w2 << 32 | w3;
+    if (skipped > 0) {
+        const int shift = skipped % 32;
+        high = high << shift | w2 >> (32 - shift);
+        low = low << shift | w4 >> (32 - shift);
+    } else {
+        low = low >> -skipped | (high << 1) << (63 + skipped);
+        high >>= -skipped;
+    }
+    const uint64_t p0 = m * (low & 0xffffffffU);
+    const uint64_t p1 = m * (low >> 32) + (p0 >> 32);
+    low = p1 << 32 | (p0 & 0xffffffffU);
+    high = m * high + (p1 >> 32);
+    const int n = static_cast<int>((high >> 62) + (high >> 61 & 1));
+    // Nearest: the fraction as a signed number.
+    const auto fraction = static_cast<std::int64_t>(high << 2 | low >> 62);
+    const double rest = static_cast<double>(low << 2) * 0x1p-128;
+    q = (static_cast<double>(fraction) * 0x1p-64 + rest) * polynomials::half_pi_pair[0];
+    if (bits >> 31 == 0) return n & 3;
+    q = -q;
+    return -n & 3;
+}
+
+// x = n pi/2 + q; as j pi + r (quarter = 0) or (j + 1/2) pi + r (quarter = 1).
+template <int quarter>
+__attribute__((noinline, cold)) void reduce_large(const Floats& x, Doubles& r, Longs& turns) {
+    for (int i = 0; i < width; ++i) {
+        const float a = x.part[i / lanes][i % lanes];
+        if (!(a < -reduction_limit || a > reduction_limit) || a == infinity || a == -infinity) {
+            continue;
+        }
+        double q;
+        const int n = quarter_turns(a, q);
+        // One quarter turn more or less, where n has the wrong parity, towards 0: |r| >= pi/4, 2 u.
+        const int shift = (n & 1) == quarter ? 0 : q > 0 ? 1 : -1;
+        r.part[i / lanes][i % lanes] = q - shift * polynomials::half_pi_pair[0];
+        turns.part[i / lanes][i % lanes] =
+            static_cast<uint64_t>((n + shift + 4 - quarter) / 2);
+    }
+}
+
+// sin(j pi + r) = (-1)^j sin r; cos((j + 1/2) pi + r) = (-1)^(j + 1) sin r. sin r = r p(r^2):
+// approximation 2^-43.84, r 4 u (its relative error enters sin r with a factor of at most 1), p 5
+// u with the square's, product u: 2^-43.7.
+template <int quarter>
+struct Circular : Primitive {
+    static constexpr unsigned units = 3U << 8;  // 2^-43.4
+
+    static BITTRUE_INLINE Lanes evaluate(Floats x, Doubles& v) {
+        Doubles r;
+        Longs turns;
+        reduce_half_turns<quarter>(x, r, turns);
+        const Lanes large = lanes_not_at_least(splat_float(reduction_limit), magnitude(x));
+        if (__builtin_expect(any(large), 0)) {
+            Doubles r_copy = r;
+            Longs turns_copy = turns;
+            const Floats x_copy = x;
+            reduce_large<quarter>(x_copy, r_copy, turns_copy);
+            r = r_copy;
+            turns = turns_copy;
+        }
+        const Longs flip = (quarter ? turns + uint64_t{1} : turns) << 63;
+        v = doubles_of(bits_of(r * horner(polynomials::sin, r * r)) ^ flip);
+        return lanes_not_equal(x - x, splat_float(0));  // a NaN or infinite
+    }
+    static BITTRUE_INLINE bool special(float x, float& r) {
+        r = x == 0 ? (quarter ? 1 : x) : canonical_nan();
+        return x == 0 || is_nan(x - x);
+    }
+    static float slow(float x) { return quarter ? accurate::cos(x) : accurate::sin(x); }
+};
+
+using Sin = Circular<0>;
+using Cos = Circular<1>;
+
+// --- erf ------------------------------------------------------------------------------------------
+
+// x p(x^2 / 8 - 1). The square is exact, the argument of p rounds by u, and p changes by at most
+// 2.7 times that relative to itself. Horner: the partial sums stay below 2^4 |p|, so that its 22
+// steps add at most 2^9 u: 2^-44. Approximation 2^-42.6: 2^-42.1.
+struct Erf : Primitive {
+    static constexpr unsigned units = 1U << 11;  // 2^-42
+
+    // From 3.9375 on the result is 1, as it is there.
+    static BITTRUE_INLINE Lanes evaluate(Floats x, Doubles& v) {
+        const Floats clamped = least(greatest(x, splat_float(-3.9375F)), splat_float(3.9375F));
+        const Doubles a = widen(clamped);
+        v = a * horner(polynomials::erf, fma(a * a, splat(0.125), splat(-1)));
+        return lanes_not_at_least(magnitude(x), splat_float(0x1p-125F)) &
+               lanes_not_equal(x, splat_float(0));
+    }
+    static BITTRUE_INLINE bool special(float x, float& r) { return Tanh::special(x, r); }
+    static float slow(float x) { return accurate::erf(x); }
+};
+
+// --- rsqrt ----------------------------------------------------------------------------------------
+
+// Root and quotient round by u each.
+struct Rsqrt : Primitive {
+    static constexpr unsigned units = 3;
+
+    static BITTRUE_INLINE Lanes evaluate(Floats x, Doubles& v) {
+        v = splat(1) / root(widen(x));
+        return outside_positive(x);
+    }
+    static BITTRUE_INLINE bool special(float x, float& r) {
+        if (x > 0 && x < infinity) return false;
+        r = x == 0 ? 1 / x : x == infinity ? 0 : canonical_nan();
+        return true;
+    }
+    static float slow(float x) { return accurate::rsqrt(x); }
+};
+
+// --- pow ------------------------------------------------------------------------------------------
+
+// t = y log2 |x|, k = t rounded, 2^(t - k). log2 as above with a better polynomial: s 4 u, p 4 u,
+// approximation 2^-52.1, sum u, and up to 2 times as much for e != 0: 2^-48.6 relative. |t| < 152,
+// so with the product's u an error of 2^-41.3 in t, times ln 2: 2^-41.8. 2^(t - k): 2^-40.2. In all
+// 2^-39.78.
+struct Pow {
+    static constexpr unsigned units = 3U << 12;  // 2^-39.4
+
+    static BITTRUE_INLINE Lanes evaluate(Floats x, Floats y, Doubles& v) {
+        Doubles e;
+        const Doubles m = split_power(widen(magnitude(x)), e);
+        const Doubles s = (m - 1.0) / (m + 1.0);
+        const Doubles l = fma(s, horner(polynomials::pow_log2, s * s), e);
+        const Doubles t = least(greatest(widen(y) * l, splat(-151.5)), splat(128.5));
+        const Doubles sum = t + magic;
+        v = scaled(horner(polynomials::exp2, t - (sum - magic)), sum);
+        // From 2^-151.1 to 2^-125.9 a result may be subnormal.
+        return outside_positive(x) | lanes_not_equal(y - y, splat_float(0)) |
+               lanes_below(doubles_of(bits_of(t + 138.5) & 0x7fffffffffffffffU), splat(12.6));
+    }
+
+    // 0: no integer, 1: odd, 2: even. |y| finite.
+    static int parity(float y) {
+        const uint32_t a = bits_of(y) & 0x7fffffffU;
+        const int exponent = static_cast<int>(a >> 23) - 127;
+        if (exponent >= 24) return 2;
+        if (exponent < 0) return a == 0 ? 2 : 0;
+        const uint32_t significand = (a & 0x7fffffU) | 0x800000U;  // times 2^(exponent - 23)
+        if (exponent == 23 + 0) return significand & 1 ? 1 : 2;
+        const uint32_t fraction = significand & ((1U << (23 - exponent)) - 1);
+        if (fraction != 0) return 0;
+        return significand >> (23 - exponent) & 1 ? 1 : 2;
+    }
+
+    static bool is_signaling(float x) { return is_nan(x) && (bits_of(x) & 0x400000U) == 0; }
+
+    // IEEE 754 `pow` but for a signaling NaN, which gives a NaN always.
+    static bool special(float x, float y, float& r) {
+        r = canonical_nan();
+        if (is_signaling(x) || is_signaling(y)) return true;
+        r = 1;
+        if (y == 0 || x == 1) return true;
+        r = canonical_nan();
+        if (is_nan(x) || is_nan(y)) return true;
+        const float a = float_of(bits_of(x) & 0x7fffffffU);
+        if (y == infinity || y == -infinity) {
+            r = a == 1 ? 1 : (a > 1) == (y > 0) ? infinity : 0;
+            return true;
+        }
+        if (a == 0 || a == infinity) {
+            r = (a == 0) == (y > 0) ? 0 : infinity;
+            if (parity(y) == 1) r = float_of(bits_of(r) | (bits_of(x) & 0x80000000U));
+            return true;
+        }
+        if (x < 0 && parity(y) == 0) return true;
+        return false;
+    }
+
+    static float lane(float x, float y, double v) {
+        float r;
+        if (special(x, y, r)) return r;
+        if (!ends_agree(v, units, r)) r = accurate::pow(x, y);
+        return x < 0 && parity(y) == 1 ? -r : r;
+    }
+};
+
+__attribute__((noinline, cold)) void repair_pow(const Floats& x, const Floats& y, const Doubles& v,
+                                                Floats& r, Lanes wanted) {
+    for (int k = 0; k < vectors; ++k) {
+        for (int i = 0; i < lanes; ++i) {
+            if (wanted.part[k] >> i & 1) {
+                r.part[k][i] = Pow::lane(x.part[k][i], y.part[k][i], v.part[k][i]);
+            }
+        }
+    }
+}
+
+BITTRUE_INLINE Floats pow_step(Floats x, Floats y) {
+    Doubles v;
+    Lanes wanted = Pow::evaluate(x, y, v);
+    wanted = wanted | near_boundary(v, Pow::units);
+    Floats r = narrow(v);
+    if (__builtin_expect(any(wanted), 0)) {
+        const Floats x_copy = x, y_copy = y;
+        const Doubles v_copy = v;
+        Floats r_copy = r;
+        repair_pow(x_copy, y_copy, v_copy, r_copy, wanted);
+        r = r_copy;
+    }
+    return r;
+}
+
+// --- activations ----------------------------------------------------------------------------------
+
+constexpr size_t strip = 512;
+
+BITTRUE_INLINE float positive_part(float x) { return x > 0 ? x : 0; }
+BITTRUE_INLINE float canonical(float x) { return x == x ? x : canonical_nan(); }
+
+// Calls part(x, out, length) for strips; `out` may be `x`.
+template <typename Part>
+BITTRUE_INLINE void strips(const float* x, float* out, size_t n, Part part) {
+    for (size_t i = 0; i < n; i += strip) part(x + i, out + i, n - i < strip ? n - i : strip);
+}
+
+}  // namespace
+
+void exp_block(const float* x, float* out, size_t n) { run<Exp>(x, out, n); }
+void exp2_block(const float* x, float* out, size_t n) { run<Exp2>(x, out, n); }
+void expm1_block(const float* x, float* out, size_t n) { run<Expm1>(x, out, n); }
+void log_block(const float* x, float* out, size_t n) { run<Log>(x, out, n); }
+void log2_block(const float* x, float* out, size_t n) { run<Log2>(x, out, n); }
+void log1p_block(const float* x, float* out, size_t n) { run<Log1p>(x, out, n); }
+void sin_block(const float* x, float* out, size_t n) { run<Sin>(x, out, n); }
+void cos_block(const float* x, float* out, size_t n) { run<Cos>(x, out, n); }
+void tanh_block(const float* x, float* out, size_t n) { run<Tanh>(x, out, n); }
+void erf_block(const float* x, float* out, size_t n) { run<Erf>(x, out, n); }
+void rsqrt_block(const float* x, float* out, size_t n) { run<Rsqrt>(x, out, n); }
+
+void pow_block(const float* x, const float* y, float* out, size_t n) {
+    size_t i = 0;
+    for (; i + width <= n; i += width) store(out + i, pow_step(load(x + i), load(y + i)));
+    if (i < n) {
+        float bases[width], exponents[width];
+        for (int k = 0; k < width; ++k) bases[k] = exponents[k] = 1;
+        for (size_t k = i; k < n; ++k) {
+            bases[k - i] = x[k];
+            exponents[k - i] = y[k];
+        }
+        store(bases, pow_step(load(bases), load(exponents)));
+        for (size_t k = i; k < n; ++k) out[k] = bases[k - i];
+    }
+}
+
+// x >= 0: 1 / (1 + e^-x); x < 0: e^x / (1 + e^x).
+void sigmoid_block(const float* x, float* out, size_t n) {
+    strips(x, out, n, [](const float* a, float* r, size_t length) {
+        float e[strip];
+        for (size_t i = 0; i < length; ++i) e[i] = a[i] < 0 ? a[i] : -a[i];
+        exp_block(e, e, length);
+        for (size_t i = 0; i < length; ++i) {
+            r[i] = canonical((a[i] < 0 ? e[i] : 1.0F) / (1.0F + e[i]));
+        }
+    });
+}
+
+void silu_block(const float* x, float* out, size_t n) {
+    strips(x, out, n, [](const float* a, float* r, size_t length) {
+        float s[strip];
+        sigmoid_block(a, s, length);
+        for (size_t i = 0; i < length; ++i) r[i] = canonical(a[i] * s[i]);
+    });
+}
+
+void gelu_block(const float* x, float* out, size_t n) {
+    strips(x, out, n, [](const float* a, float* r, size_t length) {
+        const float root_half = float_of(0x3f3504f3);
+        float e[strip];
+        for (size_t i = 0; i < length; ++i) e[i] = a[i] * root_half;
+        erf_block(e, e, length);
+        for (size_t i = 0; i < length; ++i) {
+            r[i] = canonical((0.5F * a[i]) * (1.0F + e[i]));
+        }
+    });
+}
+
+void softplus_block(const float* x, float* out, size_t n) {
+    strips(x, out, n, [](const float* a, float* r, size_t length) {
+        float e[strip];
+        for (size_t i = 0; i < length; ++i) e[i] = a[i] < 0 ? a[i] : -a[i];
+        exp_block(e, e, length);
+        log1p_block(e, e, length);
+        for (size_t i = 0; i < length; ++i) r[i] = canonical(e[i] + positive_part(a[i]));
+    });
+}
+
+void elu_block(const float* x, float* out, size_t n) {
+    strips(x, out, n, [](const float* a, float* r, size_t length) {
+        float e[strip];
+        expm1_block(a, e, length);
+        for (size_t i = 0; i < length; ++i) r[i] = a[i] > 0 ? a[i] : e[i];
+    });
+}
+
+void leaky_relu_block(const float* x, float* out, size_t n) {
+    const float slope = float_of(0x3c23d70a);
+    for (size_t i = 0; i < n; ++i) out[i] = x[i] >= 0 ? x[i] : canonical(slope * x[i]);
+}
+
+void relu_block(const float* x, float* out, size_t n) {
+    for (size_t i = 0; i < n; ++i) out[i] = canonical(x[i] < 0 || x[i] == 0 ? 0.0F : x[i]);
+}
+
+// --- for the sweep --------------------------------------------------------------------------------
+
+#define BITTRUE_PROBE(name, primitive) \
+    {#name, name##_block, probe<primitive>, primitive::units, accurate::name##_and_value},
+const Probe probes[] = {
+    BITTRUE_PROBE(exp, Exp)
+    BITTRUE_PROBE(exp2, Exp2)
+    BITTRUE_PROBE(expm1, Expm1)
+    BITTRUE_PROBE(log, Log)
+    BITTRUE_PROBE(log2, Log2)
+    BITTRUE_PROBE(log1p, Log1p)
+    BITTRUE_PROBE(sin, Sin)
+    BITTRUE_PROBE(cos, Cos)
+    BITTRUE_PROBE(tanh, Tanh)
+    BITTRUE_PROBE(erf, Erf)
+    BITTRUE_PROBE(rsqrt, Rsqrt)
+    {nullptr, nullptr, nullptr, 0, nullptr},
+};
+#undef BITTRUE_PROBE
+
+void pow_probe(const float* x, const float* y, double* values, unsigned char* special, size_t n) {
+    for (size_t i = 0; i < n; i += width) {
+        float bases[width], exponents[width];
+        for (int k = 0; k < width; ++k) {
+            bases[k] = i + k < n ? x[i + k] : 1;
+            exponents[k] = i + k < n ? y[i + k] : 1;
+        }
+        Doubles v;
+        Pow::evaluate(load(bases), load(exponents), v);
+        double found[width];
+        std::memcpy(found, &v, sizeof found);
+        for (int k = 0; k < width && i + k < n; ++k) {
+            float ignored;
+            values[i + k] = found[k];
+            special[i + k] = Pow::special(bases[k], exponents[k], ignored);
+        }
+    }
+}
+const unsigned pow_units = Pow::units;
+
+}  // namespace bittrue::BITTRUE_LEVEL
