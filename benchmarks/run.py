@@ -18,7 +18,7 @@ from typing import Any
 
 from timing import FULL, QUICK, Row, Sample
 
-MODULES = ("bench_resolution", "bench_convert", "bench_postprocess")
+MODULES = ("bench_resolution", "bench_convert", "bench_postprocess", "bench_elementary")
 
 HEAD = ("group", "ours", "min", "median", "peer", "min", "median", "ratio")
 

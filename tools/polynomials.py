@@ -14,6 +14,7 @@ Zeller). The printed exponent is rounded up after multiplying by 1.01.
 from __future__ import annotations
 
 import argparse
+import struct
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -125,7 +126,24 @@ def error_exponent(wanted: Polynomial, coefficients: list[float]) -> float:
     return ceil(float(gmpy2.log2(greatest * mpfr("1.01"))) * 100) / 100
 
 
-def _series_or(function: Function, coefficient: Callable[[int], mpfr]) -> Function:
+def horner_error(wanted: Polynomial, coefficients: list[float]) -> float:
+    """Return a bound of what the roundings of Horner's rule add, relative, in 2**-53.
+
+    The running error of each step, a product and a sum that both round, at 2048 nodes, and a tenth
+    more for what lies between them and for second-order terms.
+    """
+    greatest = 0.0
+    for node in nodes(NODES, *wanted.interval):
+        x, value, error = float(node), 0.0, 0.0
+        for coefficient in reversed(coefficients):
+            product = value * x
+            value = product + coefficient
+            error = error * abs(x) + abs(product) + abs(value)
+        greatest = max(greatest, error / abs(value))
+    return ceil(greatest * 1.1 * 10) / 10
+
+
+def series_or(function: Function, coefficient: Callable[[int], mpfr]) -> Function:
     """Use 30 terms of the power series below 2**-10, where the closed form cancels."""
     table = [coefficient(k) for k in range(30)]
 
@@ -135,97 +153,113 @@ def _series_or(function: Function, coefficient: Callable[[int], mpfr]) -> Functi
     return both
 
 
+def factorial(n: int) -> mpfr:
+    """Return n factorial, which divides as a real."""
+    return mpfr(gmpy2.fac(n))
+
+
+def reciprocal(function: Function) -> Function:
+    """Return the weight that makes an error relative to `function`."""
+    return lambda x: 1 / abs(function(x))
+
+
+# --- the functions; series_or needs the precision, which is therefore set here --------------------
+
+gmpy2.get_context().precision = PRECISION
+LN2, PI = gmpy2.const_log2(), gmpy2.const_pi()
+
+
+def exp2(f: mpfr) -> mpfr:
+    """2^f."""
+    return gmpy2.exp(f * LN2)
+
+
+expm1_tail = series_or(
+    lambda r: (gmpy2.expm1(r) - r) / r**2,
+    lambda k: 1 / factorial(k + 2),
+)
+atanh_ratio = series_or(  # 2 atanh(s) / s of z = s^2
+    lambda z: 2 * gmpy2.atanh(gmpy2.sqrt(z)) / gmpy2.sqrt(z),
+    lambda k: mpfr(2) / (2 * k + 1),
+)
+log2_ratio = series_or(  # log2(1 + r) / r
+    lambda r: gmpy2.log1p(r) / (r * LN2),
+    lambda k: (-1) ** k / ((k + 1) * LN2),
+)
+sin_ratio = series_or(  # sin(r) / r of z = r^2
+    lambda z: gmpy2.sin(gmpy2.sqrt(z)) / gmpy2.sqrt(z),
+    lambda k: (-1) ** k / factorial(2 * k + 1),
+)
+erf_ratio = series_or(  # erf(x) / x of z = x^2
+    lambda z: gmpy2.erf(gmpy2.sqrt(z)) / gmpy2.sqrt(z),
+    lambda k: 2 / gmpy2.sqrt(PI) * (-1) ** k / (factorial(k) * (2 * k + 1)),
+)
+
+
+def atanh2_ratio(z: mpfr) -> mpfr:
+    """2 atanh(s) / (s ln 2) of z = s^2."""
+    return atanh_ratio(z) / LN2
+
+
+def erf_centred(u: mpfr) -> mpfr:
+    """erf(x) / x of u = x^2 / 8 - 1."""
+    return erf_ratio((u + 1) * 8)
+
+
+# --- what to derive; intervals are a little wider than the reductions leave -----------------------
+
+WIDER = 1 + mpfr(2) ** -20
+
+
+def relative(
+    name: str, degree: int, interval: tuple[mpfr, mpfr], function: Function, meaning: str
+) -> Polynomial:
+    """Return a polynomial whose relative error is least."""
+    text = f"{meaning}, relative"
+    return Polynomial(name, degree, interval, function, reciprocal(function), text)
+
+
 def polynomials() -> list[Polynomial]:
-    """List every polynomial; intervals are a little wider than the reductions leave."""
-    gmpy2.get_context().precision = PRECISION
-    ln2 = gmpy2.const_log2()
-    pi = gmpy2.const_pi()
-    wider = 1 + mpfr(2) ** -20
-    half_ln2 = ln2 / 2 * wider
-    # s = (m - 1) / (m + 1) with sqrt(1/2) <= m <= sqrt(2), a few units of the last place apart.
-    s_end = (gmpy2.sqrt(mpfr(2)) - 1) / (gmpy2.sqrt(mpfr(2)) + 1) * wider
-    squares = (mpfr(0), s_end**2)
-
-    def factorial(n: int) -> mpfr:
-        return mpfr(gmpy2.fac(n))
-
-    def reciprocal(f: Function) -> Function:
-        return lambda x: 1 / abs(f(x))
-
-    def atanh_of_root(z: mpfr) -> mpfr:
-        root = gmpy2.sqrt(z)
-        return 2 * gmpy2.atanh(root) / root
-
-    atanh = _series_or(atanh_of_root, lambda k: mpfr(2) / (2 * k + 1))
-
-    def atanh2(z: mpfr) -> mpfr:
-        return atanh(z) / ln2
-
-    def sin_of_root(z: mpfr) -> mpfr:
-        root = gmpy2.sqrt(z)
-        return gmpy2.sin(root) / root
-
-    sine = _series_or(sin_of_root, lambda k: (-1) ** k / factorial(2 * k + 1))
-
-    def expm1_tail(r: mpfr) -> mpfr:
-        return (gmpy2.expm1(r) - r) / r**2
-
-    tail = _series_or(expm1_tail, lambda k: 1 / factorial(k + 2))
-
-    def erf_of_root(z: mpfr) -> mpfr:
-        root = gmpy2.sqrt(z)
-        return gmpy2.erf(root) / root
-
-    erf_ratio = _series_or(
-        erf_of_root,
-        lambda k: 2 / gmpy2.sqrt(pi) * (-1) ** k / (factorial(k) * (2 * k + 1)),
-    )
+    """List every polynomial but the pieces of erf."""
+    half, half_ln2 = WIDER / 2, LN2 / 2 * WIDER
+    # s = (m - 1) / (m + 1) with m between sqrt(1/2) and sqrt(2).
+    root = gmpy2.sqrt(mpfr(2))
+    squares = (mpfr(0), ((root - 1) / (root + 1) * WIDER) ** 2)
+    angles = (mpfr(0), (PI / 2 * WIDER) ** 2)
+    reach = mpfr(log_table().reach)
     erf_end = mpfr("3.9375") ** 2 / 8 - 1
-
-    def erf_at(u: mpfr) -> mpfr:
-        return erf_ratio((u + 1) * 8)
-
-    def exp2(f: mpfr) -> mpfr:
-        return gmpy2.exp(f * ln2)
-
-    half = mpfr(1) / 2 * wider
-    sine_squares = (mpfr(0), (pi / 2 * wider) ** 2)
+    halves = "2 atanh(s) / (s ln 2) of s^2"
+    tail = Polynomial(
+        "expm1",
+        7,
+        (-half_ln2, half_ln2),
+        expm1_tail,
+        # (p - f) r^2 relative to e^r - 1 = r + f r^2.
+        lambda r: abs(r) / abs(1 + expm1_tail(r) * r),
+        "(e^r - 1 - r) / r^2, relative to e^r - 1 after r + r^2 p(r)",
+    )
     return [
-        Polynomial(
-            "exp", 8, (-half_ln2, half_ln2), gmpy2.exp, reciprocal(gmpy2.exp), "e^r, relative"
-        ),
-        Polynomial("exp2", 8, (-half, half), exp2, reciprocal(exp2), "2^f, relative"),
-        Polynomial(
-            "expm1",
-            7,
-            (-half_ln2, half_ln2),
-            tail,
-            # (p - f) r^2 relative to e^r - 1 = r + f r^2.
-            lambda r: abs(r) / abs(1 + tail(r) * r),
-            "(e^r - 1 - r) / r^2, relative to e^r - 1 after r + r^2 p(r)",
-        ),
-        Polynomial("log", 5, squares, atanh, reciprocal(atanh), "2 atanh(s) / s of s^2, relative"),
-        Polynomial(
-            "log2", 5, squares, atanh2, reciprocal(atanh2), "2 atanh(s) / (s ln 2) of s^2, relative"
-        ),
-        Polynomial(
-            "pow_log2",
-            6,
-            squares,
-            atanh2,
-            reciprocal(atanh2),
-            "2 atanh(s) / (s ln 2) of s^2, relative",
-        ),
-        Polynomial("sin", 6, sine_squares, sine, reciprocal(sine), "sin(r) / r of r^2, relative"),
-        Polynomial(
-            "erf",
-            22,
-            (mpfr(-1), erf_end),
-            erf_at,
-            reciprocal(erf_at),
-            "erf(x) / x of x^2 / 8 - 1, relative",
-        ),
+        relative("exp", 8, (-half_ln2, half_ln2), gmpy2.exp, "e^r"),
+        relative("exp2", 8, (-half, half), exp2, "2^f"),
+        tail,
+        relative("log", 5, squares, atanh_ratio, "2 atanh(s) / s of s^2"),
+        relative("log2", 5, squares, atanh2_ratio, halves),
+        relative("pow_log2", 6, squares, atanh2_ratio, halves),
+        relative("table_log2", 7, (-reach, reach), log2_ratio, "log2(1 + r) / r"),
+        relative("sin", 6, angles, sin_ratio, "sin(r) / r of r^2"),
+        relative("erf", 22, (mpfr(-1), erf_end), erf_centred, "erf(x) / x of x^2 / 8 - 1"),
     ]
+
+
+def erf_piece(index: int) -> Polynomial:
+    """Return the polynomial of erf(x) / x between halves."""
+    middle = mpfr(2 * index + 1) / 4
+
+    def piece(t: mpfr) -> mpfr:
+        return erf_ratio((middle + t) ** 2)
+
+    ends = (-mpfr(1) / 4, mpfr(1) / 4)
+    return relative(f"erf_piece_{index}", 10, ends, piece, "a piece of erf(x) / x")
 
 
 def truncated(value: mpfr, bits: int) -> mpfr:
@@ -246,11 +280,42 @@ def pair(value: mpfr) -> list[float]:
     return [float(value), float(value - float(value))]
 
 
+@dataclass(frozen=True)
+class LogTable:
+    """Sixteen intervals of significands, and for each a factor that brings it near 1.
+
+    Bits of m less `offset` count intervals in their bits 48 to 51; m runs from 0.7 to 1.4, and one
+    interval lies around 1, where the factor is 1, so that the logarithm keeps its relative error.
+    """
+
+    offset: int
+    factors: list[float]
+    logarithms: list[float]
+    reach: float
+
+
+def log_table() -> LogTable:
+    """Derive the table: factors are reciprocals of the middles, logarithms to base 2 of those."""
+    offset = 0x3FE6_6000_0000_0000
+    factors, logarithms, reach = [], [], 0.0
+    for index in range(16):
+        low, high = (
+            struct.unpack("<d", struct.pack("<Q", offset + ((index + step) << 48)))[0]
+            for step in (0, 1)
+        )
+        factor = 1.0 if low < 1 < high else 2 / (low + high)
+        factors.append(factor)
+        logarithms.append(float(-gmpy2.log2(mpfr(factor))))
+        reach = max(reach, abs(low * factor - 1), abs(high * factor - 1))
+    return LogTable(offset, factors, logarithms, reach * (1 + 2.0**-20))
+
+
 def constants() -> list[tuple[str, str, str]]:
     """List C++ declarations of constants: meaning, declarator, initialiser."""
-    gmpy2.get_context().precision = 2 * PRECISION
-    pi, ln2 = gmpy2.const_pi(), gmpy2.const_log2()
-    two_over_pi = int(gmpy2.floor(2 / pi * mpfr(2) ** 384))
+    pi, ln2 = PI, LN2
+    with gmpy2.context(precision=2 * PRECISION):
+        two_over_pi = int(gmpy2.floor(2 / gmpy2.const_pi() * mpfr(2) ** 384))
+    table = log_table()
     words = [two_over_pi >> (32 * k) & 0xFFFF_FFFF for k in reversed(range(12))]
 
     def doubles(values: list[float]) -> str:
@@ -269,6 +334,17 @@ def constants() -> list[tuple[str, str, str]]:
             doubles(pair(2 / gmpy2.sqrt(pi))),
         ),
         (
+            "Where the intervals of significands begin: see LogTable in the script",
+            "std::uint64_t log_table_offset",
+            f"0x{table.offset:016x}",
+        ),
+        ("Their factors", "double log_table_factors[16]", doubles(table.factors)),
+        (
+            "Minus the logarithms to base 2 of the factors",
+            "double log_table_logarithms[16]",
+            doubles(table.logarithms),
+        ),
+        (
             "The first 384 bits of 2 / pi after the point, most significant first",
             "std::uint32_t two_over_pi[12]",
             "{" + ", ".join(f"0x{word:08x}" for word in words) + "}",
@@ -276,11 +352,30 @@ def constants() -> list[tuple[str, str, str]]:
     ]
 
 
+def table_of_pieces(pieces: list[Polynomial]) -> list[str]:
+    """Return a table of polynomials, a row for each power."""
+    columns = [[float(c) for c in minimax(piece)] for piece in pieces]
+    exponent = max(
+        error_exponent(piece, column) for piece, column in zip(pieces, columns, strict=True)
+    )
+    steps = max(horner_error(piece, column) for piece, column in zip(pieces, columns, strict=True))
+    rows = zip(*columns, strict=True)
+    return [
+        "",
+        "// erf(x) / x of x - (2 i + 1) / 4 for x in [i / 2, (i + 1) / 2], i = 0 to 7 across;",
+        f"// relative error below 2^{exponent:.2f}.",
+        f"// The steps of Horner's rule add at most {steps} 2^-53.",
+        f"constexpr double erf_pieces[][{len(pieces)}] = {{",
+        *("    {" + ", ".join(value.hex() for value in row) + "}," for row in rows),
+        "};",
+    ]
+
+
 def header() -> str:
     """Return the text of the C++ header."""
     lines = [
         "// Written by tools/polynomials.py; do not edit. Lowest power first. Errors are bounds",
-        "// for these coefficients in exact arithmetic; how, is said there.",
+        "// for these coefficients in exact arithmetic, and how is said there.",
         "#pragma once",
         "",
         "#include <cstdint>",
@@ -292,14 +387,17 @@ def header() -> str:
     for wanted in polynomials():
         coefficients = [float(c) for c in minimax(wanted)]
         exponent = error_exponent(wanted, coefficients)
+        steps = horner_error(wanted, coefficients)
         low, high = (float(end) for end in wanted.interval)
         lines += [
             "",
             f"// {wanted.meaning}; error below 2^{exponent:.2f} on [{low:.9g}, {high:.9g}].",
+            f"// The steps of Horner's rule add at most {steps} 2^-53.",
             f"constexpr double {wanted.name}[] = {{",
             *(f"    {coefficient.hex()}," for coefficient in coefficients),
             "};",
         ]
+    lines += table_of_pieces([erf_piece(index) for index in range(8)])
     lines += ["", "}  // namespace bittrue::polynomials", ""]
     return "\n".join(lines)
 

@@ -8,7 +8,6 @@ that the reference is too slow for.
 from __future__ import annotations
 
 import itertools
-import json
 import os
 import random
 import subprocess
@@ -16,7 +15,6 @@ import sys
 import threading
 from collections.abc import Iterator
 from functools import cache
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -27,7 +25,6 @@ from bittrue.dtypes import Specials
 from bittrue.encoding import Format, Rounding, convert_lane, formats
 from bittrue.encoding.lanes import Number, to_float, to_integer
 
-VECTORS = Path(__file__).parents[3] / "shared" / "vectors"
 
 SMALL = (
     "HiF8", "E4M3", "E5M2", "E3M2", "E2M3", "E2M1X2", "E1M2X2", "HiF4X2", "E8M0",
@@ -297,22 +294,11 @@ def directed_codes(source_name: str, destination_name: str, randoms: int) -> lis
 # --- tests --------------------------------------------------------------------------------------
 
 
-def known_good() -> list[dict[str, str | int]]:
-    rows = []
-    for name in ("convert.json", "e8m0.json"):
-        path = VECTORS / name
-        if path.exists():
-            rows += json.loads(path.read_text())["vectors"]
-    return rows
-
-
 @pytest.mark.rule("conversion.known-good")
 @pytest.mark.parametrize("level", LEVELS)
 @pytest.mark.parametrize("copies", [1, 300])
-def test_known_good_vectors(level, copies):
-    rows = known_good()
-    if not rows:
-        pytest.skip("the vectors are not beside this checkout")
+def test_known_good_vectors(vectors, level, copies):
+    rows = [*vectors("convert")["vectors"], *vectors("e8m0")["vectors"]]
     _native.set_level(level)
     bits = {"0": 0, "NV": 1, "DZ": 2, "OF": 4, "UF": 8, "NX": 16}
     for row in rows:

@@ -24,6 +24,7 @@ from bittrue.providers.cpu import CpuBackend
 from bittrue.providers.generic import GenericBackend
 
 LEVELS = ("baseline", "v3", "v4")
+NARROW = _native.narrow_tiles()
 GENERIC = GenericBackend()
 
 UNARY = ("abs", "ceil", "floor", "leaky_relu", "logical_not", "neg", "recip", "relu", "round",
@@ -32,13 +33,16 @@ BINARY = ("add", "sub", "mul", "elementwise_mul", "div", "rem", "maximum", "mini
           "lt", "le")  # fmt: skip
 
 
-@pytest.fixture(params=LEVELS)
+@pytest.fixture(params=[*LEVELS, "v4 narrow"])
 def level(request: pytest.FixtureRequest) -> Iterator[str]:
+    name, _, narrow = request.param.partition(" ")
     try:
-        _native.set_level(request.param)
+        _native.set_level(name)
     except ValueError:
-        pytest.skip(f"this machine has no {request.param}")
+        pytest.skip(f"this machine has no {name}")
+    _native.set_narrow_tiles(bool(narrow))
     yield request.param
+    _native.set_narrow_tiles(NARROW)
     _native.set_level("")
 
 
@@ -506,6 +510,7 @@ def test_threads_and_levels_do_not_show(name):
     expected = bits_of(name, 1)
     try:
         for level, threads in itertools.product(LEVELS, (1, 2, 3, 7)):
+            _native.set_narrow_tiles(threads % 2 == 0)
             try:
                 _native.set_level(level)
             except ValueError:
@@ -513,6 +518,7 @@ def test_threads_and_levels_do_not_show(name):
             assert bits_of(name, threads) == expected, (level, threads)
     finally:
         _native.set_level("")
+        _native.set_narrow_tiles(NARROW)
 
 
 @pytest.fixture

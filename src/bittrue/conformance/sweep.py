@@ -12,7 +12,7 @@ than its error bound. So a sweep need compare only:
 
 Both are compared with Generic, hence with MPFR. With `every`, the slow path runs on each input as
 well: an independent evaluation in double-double, so each result is compared, and the measured error
-of the fast path shows that the written bound holds. `pow` has 2**64 inputs; pairs are drawn.
+of the fast path shows that the written bound holds. `pow` has 2**64 inputs; some are drawn.
 """
 
 from __future__ import annotations
@@ -159,7 +159,7 @@ def load(path: Path, fresh: Sweep) -> Sweep:
         return fresh
     try:
         kept = Sweep.from_json(json.loads(path.read_text()))
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, AttributeError):
         raise RefusedValueError(str(path), "no state of a sweep", "a file of `sweep`") from None
     return kept if kept.key() == fresh.key() else fresh
 

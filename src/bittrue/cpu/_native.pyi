@@ -2,7 +2,7 @@
 Compiled kernels; each sets the floating-point environment and restores the caller's.
 """
 
-from typing import Annotated, Any, overload
+from typing import Annotated, overload
 
 import numpy
 import numpy.typing
@@ -86,6 +86,16 @@ def set_level(name: str) -> None:
 def level() -> str:
     """Return the instruction level that the kernels run at."""
 
+def narrow_tiles() -> bool:
+    """
+    Return whether products at level v4 take tiles of 256 bits, as suits some machines.
+    """
+
+def set_narrow_tiles(narrow: bool) -> None:
+    """
+    Choose the tiles of products at level v4, for tests; the bits never depend on them.
+    """
+
 def elementwise_names() -> list[str]:
     """
     Return the names of the elementwise functions; the position of one is its code.
@@ -143,17 +153,17 @@ def elementary(name: str, x: Annotated[NDArray[numpy.float32], dict(shape=(None,
 def elementary_pow(x: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], y: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], out: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu')], threads: int) -> None:
     """Write ``x ** y`` to ``out``, like ``elementary``."""
 
-def elementary_sweep(name: str, first: int, count: int, every: bool, threads: int) -> dict[str, Any]:
+def elementary_sweep(name: str, first: int, count: int, every: bool, threads: int) -> tuple[int, list[int], int, int, float, int]:
     """
-    Sweep ``count`` bit patterns from ``first`` on; return what was found.
+    Sweep ``count`` bit patterns from ``first`` on.
 
-    ``special``: operands that a rule answers; ``near``: inputs within twice the error
-    bound of a rounding boundary. With ``every`` the slow path runs on each operand too:
-    ``departures`` and ``first_departure`` tell where the bits differ, ``worst_error`` (in
-    2**-53, relative) and ``worst_input`` how far the fast path's double was off.
+    Returns: special operands, which a rule answers; inputs within twice the error bound of
+    a rounding boundary; and, where ``every`` runs the slow path on each operand too, how
+    many results differ from its own, the first such input, the worst relative error of the
+    fast path's double in 2**-53, and its input.
     """
 
-def elementary_sweep_pow(x: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], y: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], every: bool, threads: int) -> dict[str, Any]:
+def elementary_sweep_pow(x: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], y: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], every: bool, threads: int) -> tuple[int, list[int], int, int, float, int]:
     """Sweep pairs likewise; inputs are indices of pairs."""
 
 def elementary_units(name: str) -> int:

@@ -72,12 +72,12 @@ def sweep_patterns(
     name: str, first: int, count: int, *, every: bool, threads: int
 ) -> SweepFindings:
     """Sweep the bit patterns from `first` on; `every`: run the slow path on each too."""
-    return SweepFindings(**_native.elementary_sweep(name, first, count, every, threads))
+    return SweepFindings(*_native.elementary_sweep(name, first, count, every, threads))
 
 
 def sweep_pairs(x: Floats, y: Floats, *, every: bool, threads: int) -> SweepFindings:
     """Sweep pairs of operands of `power`."""
-    return SweepFindings(**_native.elementary_sweep_pow(x, y, every, threads))
+    return SweepFindings(*_native.elementary_sweep_pow(x, y, every, threads))
 
 
 def error_bound(name: str) -> int:

@@ -60,17 +60,47 @@ INT32: Mapping[str, str] = {
 
 def _elementwise(code: int, storage: Any) -> Kernel:
     run = _native.elementwise
+    empty = np.empty
+    # The position of an overflow is one in logical order.
+    any_order = storage is not np.int32
 
     def kernel(
         plan: OperationPlan, operands: Sequence[Array], geometry: Geometry, threads: int
     ) -> Array:
-        out = np.empty(geometry.shape, storage)
+        shape = geometry.shape
+        if any_order and len(shape) > 1 and not operands[0].flags.c_contiguous:
+            axes = _memory_order(operands, shape)
+            if axes is not None:
+                views = tuple(np.broadcast_to(x, shape).transpose(axes) for x in operands)
+                out = empty([shape[axis] for axis in axes], storage)
+                run(code, views, out, threads)
+                return out.transpose([axes.index(axis) for axis in range(len(axes))])
+        out = empty(shape, storage)
         position = run(code, tuple(operands), out, threads)
         if position >= 0:
-            raise _overflow(plan, position, geometry.shape)
+            raise _overflow(plan, position, shape)
         return out
 
     return kernel
+
+
+def _memory_order(operands: Sequence[Array], shape: tuple[int, ...]) -> list[int] | None:
+    """Return the axes from the widest step to the narrowest, where all operands agree on another.
+
+    Operands of one element, as scalars are, agree to any order.
+    """
+    found = None
+    for operand in operands:
+        if operand.size == 1:
+            continue
+        if operand.shape != shape:
+            return None
+        steps = operand.strides
+        axes = sorted(range(len(shape)), key=lambda axis: -abs(steps[axis]))
+        if found is not None and axes != found:
+            return None
+        found = axes
+    return None if found == list(range(len(shape))) else found
 
 
 def _overflow(plan: OperationPlan, position: int, shape: tuple[int, ...]) -> Int32OverflowError:

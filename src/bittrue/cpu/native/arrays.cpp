@@ -1,6 +1,11 @@
 #include "arrays.h"
 
+#include <atomic>
 #include <cstdlib>
+
+#if defined(BITTRUE_X86_LEVELS)
+#include <cpuid.h>
+#endif
 
 namespace bittrue {
 namespace {
@@ -16,11 +21,52 @@ namespace {
 #define BITTRUE_PICK(table) return baseline::table;
 #endif
 
+std::atomic<int>& tile_choice() {
+    static std::atomic<int> choice{-1};  // not known yet
+    return choice;
+}
+
 }  // namespace
 
 const ElementwiseKernels& elementwise_table() { BITTRUE_PICK(elementwise_kernels) }
 const ReduceKernels& reduce_table() { BITTRUE_PICK(reduce_kernels) }
-const MatmulKernels& matmul_table() { BITTRUE_PICK(matmul_kernels) }
+
+const MatmulKernels& matmul_table() {
+#if defined(BITTRUE_X86_LEVELS)
+    if (current_level() == Level::v4 && narrow_tiles()) {
+        static const MatmulKernels narrow = [] {
+            MatmulKernels kernels = v4::matmul_kernels;
+            kernels.f32 = v3::matmul_kernels.f32;
+            kernels.f64 = v3::matmul_kernels.f64;
+            kernels.i64 = v3::matmul_kernels.i64;
+            kernels.tile_at = v3::matmul_kernels.tile_at;
+            return kernels;
+        }();
+        return narrow;
+    }
+#endif
+    BITTRUE_PICK(matmul_kernels)
+}
+
+// Zen 4 executes a 512-bit operation in two steps, and broadcasts of that width take a step of the
+// multipliers: there the tiles of 256 bits are faster.
+bool narrow_tiles() {
+    int chosen = tile_choice().load(std::memory_order_relaxed);
+    if (chosen < 0) {
+        chosen = 0;
+#if defined(BITTRUE_X86_LEVELS)
+        unsigned a = 0, b = 0, c = 0, d = 0;
+        constexpr unsigned amd = 0x444d4163;  // "cAMD" of AuthenticAMD
+        if (__get_cpuid(0, &a, &b, &c, &d) && c == amd && __get_cpuid(1, &a, &b, &c, &d)) {
+            chosen = (a >> 8 & 0xf) == 0xf && (a >> 20 & 0xff) == 0xa;  // family 25
+        }
+#endif
+        tile_choice().store(chosen, std::memory_order_relaxed);
+    }
+    return chosen != 0;
+}
+
+void set_narrow_tiles(bool narrow) { tile_choice().store(narrow, std::memory_order_relaxed); }
 
 Reader::Reader(const void* data, Type type, const Axes& axes, bool convert)
     : data_(static_cast<const char*>(data)), axes_(axes), size_(size_of(type)), convert_(convert) {
@@ -44,6 +90,12 @@ const void* Reader::next(std::size_t count, void* buffer) {
         const void* here = data_ + offset_ * static_cast<std::ptrdiff_t>(size_);
         offset_ += static_cast<std::ptrdiff_t>(count);
         return here;
+    }
+    if (convert_ && axes_.rank == 1 && axes_.stride[0] == 1) {
+        elementwise_table().to_f32(reinterpret_cast<const std::int32_t*>(data_) + offset_,
+                                   static_cast<float*>(buffer), count);
+        offset_ += static_cast<std::ptrdiff_t>(count);
+        return buffer;
     }
     if (constant_) {
         if (filled_ < count) {

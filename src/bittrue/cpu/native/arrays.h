@@ -74,6 +74,10 @@ const ElementwiseKernels& elementwise_table();
 const ReduceKernels& reduce_table();
 const MatmulKernels& matmul_table();
 
+// Whether products take tiles of 256 bits at level v4; a matter of speed alone.
+bool narrow_tiles();
+void set_narrow_tiles(bool narrow);
+
 // Reads elements in row-major order of `axes`, some at a time.
 class Reader {
 public:

@@ -6,9 +6,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
 
 #include <nanobind/ndarray.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include "elementary.h"
@@ -125,18 +130,13 @@ void elementary_pow(const Source& x, const Source& y, const Destination& out, in
     run({nullptr, find_pow(), x.data(), y.data(), out.data(), out.size()}, threads);
 }
 
-// What a sweep found, by name; the stub says so.
-using Findings = nb::typed<nb::dict, nb::str, nb::any>;
+// In the order of the fields of SweepFindings in cpu/elementary.py.
+using Findings = std::tuple<std::uint64_t, std::vector<std::uint32_t>, std::uint64_t,
+                            std::uint32_t, double, std::uint32_t>;
 
-Findings as_dict(const bittrue::SweepFindings& found) {
-    Findings result;
-    result["special"] = found.special;
-    result["near"] = found.near_ones;
-    result["departures"] = found.departures;
-    result["first_departure"] = found.first_departure;
-    result["worst_error"] = found.worst_error;
-    result["worst_input"] = found.worst_input;
-    return result;
+Findings as_tuple(const bittrue::SweepFindings& found) {
+    return {found.special,         found.near_ones,   found.departures,
+            found.first_departure, found.worst_error, found.worst_input};
 }
 
 Findings elementary_sweep(const std::string& name, std::uint64_t first, std::uint64_t count,
@@ -154,7 +154,7 @@ Findings elementary_sweep(const std::string& name, std::uint64_t first, std::uin
         const nb::gil_scoped_release unlocked;
         found = bittrue::sweep(*probe, first, count, every, threads);
     }
-    return as_dict(found);
+    return as_tuple(found);
 }
 
 Findings elementary_sweep_pow(const Source& x, const Source& y, bool every, int threads) {
@@ -164,7 +164,7 @@ Findings elementary_sweep_pow(const Source& x, const Source& y, bool every, int 
         const nb::gil_scoped_release unlocked;
         found = bittrue::sweep_pow(x.data(), y.data(), x.size(), every, threads);
     }
-    return as_dict(found);
+    return as_tuple(found);
 }
 
 unsigned elementary_units(const std::string& name) {
@@ -188,20 +188,20 @@ void bind_elementary(nb::module_& m) {
           "out"_a.noconvert(), "threads"_a, "Write ``x ** y`` to ``out``, like ``elementary``.");
     m.def("elementary_sweep", &elementary_sweep, "name"_a, "first"_a, "count"_a, "every"_a,
           "threads"_a,
-          "Sweep ``count`` bit patterns from ``first`` on; return what was found.\n\n"
-          "``special``: operands that a rule answers; ``near``: inputs within twice the error\n"
-          "bound of a rounding boundary. With ``every`` the slow path runs on each operand too:\n"
-          "``departures`` and ``first_departure`` tell where the bits differ, ``worst_error`` (in\n"
-          "2**-53, relative) and ``worst_input`` how far the fast path's double was off.");
+          "Sweep ``count`` bit patterns from ``first`` on.\n\n"
+          "Returns: special operands, which a rule answers; inputs within twice the error bound of\n"
+          "a rounding boundary; and, where ``every`` runs the slow path on each operand too, how\n"
+          "many results differ from its own, the first such input, the worst relative error of the\n"
+          "fast path's double in 2**-53, and its input.");
     m.def("elementary_sweep_pow", &elementary_sweep_pow, "x"_a.noconvert(), "y"_a.noconvert(),
           "every"_a, "threads"_a, "Sweep pairs likewise; inputs are indices of pairs.");
     m.def("elementary_units", &elementary_units, "name"_a,
           "Return the error bound of a primitive's fast path, relative, in 2**-53.");
     m.def(
         "pow_slow_counts",
-        []() -> nb::typed<nb::tuple, nb::int_, nb::int_> {
+        [] {
             const bittrue::accurate::PowCounts counts = bittrue::accurate::pow_counts();
-            return nb::make_tuple(counts.exact, counts.ziv);
+            return std::make_pair(counts.exact, counts.ziv);
         },
         "Return how often pow compared exactly, and how often it needed arbitrary precision.");
 }

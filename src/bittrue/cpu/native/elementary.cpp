@@ -11,11 +11,9 @@
 // path of elementary_accurate.h.
 //
 // Error analysis. u = 2^-53. FMA is used where the level has it and rounds once less than product
-// and sum, so the bounds, made for the latter, hold for both. A Horner step p r + c with |p r| <=
-// |c| / 2 passes on half of the error of p and adds 1.5 u |c|; all polynomials here but erf's are
-// of this kind, which gives at most 4 u for the value. Approximation errors are those stated in
-// elementary_polynomials.h. Every bound below is the sum of its terms, rounded up to a power of 2
-// or the half between two; the sweep measures the error over all inputs and holds it to the bound.
+// and sum, so the bounds, made for the latter, hold for both. Approximation errors, and what
+// Horner's steps add, are those stated in elementary_polynomials.h. Every bound below is the sum of its terms, rounded up to a power of 2;
+// the sweep measures the error over all inputs and holds it to the bound.
 #include "elementary.h"
 
 #include "elementary_accurate.h"
@@ -33,7 +31,7 @@
 
 // Vectors that are worked on at a time.
 #ifndef BITTRUE_VECTORS
-#define BITTRUE_VECTORS 2
+#define BITTRUE_VECTORS 4
 #endif
 
 #ifndef BITTRUE_LEVEL
@@ -61,47 +59,55 @@ using std::uint64_t;
 
 // A Horner chain waits for each of its steps, and a processor's queue of waiting operations holds
 // about two chains: so each step works on several vectors, independent of each other.
-template <typename V>
+template <typename V, int count>
 struct Pack {
-    V part[BITTRUE_VECTORS];
+    V part[count];
 };
 
+// Lanes of a vector of doubles, and of one of floats: of the same width on the baseline, else the
+// floats of as many lanes as the doubles have.
 #if defined(__AVX512F__)
-constexpr int lanes = 8;
+constexpr int double_lanes = 8, lanes = 8;
+#elif defined(__AVX2__)
+constexpr int double_lanes = 4, lanes = 4;
 #else
-constexpr int lanes = 4;
+constexpr int double_lanes = 2, lanes = 4;
 #endif
 constexpr int vectors = BITTRUE_VECTORS;
 constexpr int width = lanes * vectors;
+constexpr int double_vectors = width / double_lanes;
 
-typedef double DoubleVector __attribute__((vector_size(8 * lanes)));
-typedef uint64_t LongVector __attribute__((vector_size(8 * lanes)));
+typedef double DoubleVector __attribute__((vector_size(8 * double_lanes)));
+typedef uint64_t LongVector __attribute__((vector_size(8 * double_lanes)));
 typedef float FloatVector __attribute__((vector_size(4 * lanes)));
 typedef uint32_t WordVector __attribute__((vector_size(4 * lanes)));
 
-using Doubles = Pack<DoubleVector>;
-using Longs = Pack<LongVector>;
-using Floats = Pack<FloatVector>;
-using Words = Pack<WordVector>;
+using Doubles = Pack<DoubleVector, double_vectors>;
+using Longs = Pack<LongVector, double_vectors>;
+using Floats = Pack<FloatVector, vectors>;
+using Words = Pack<WordVector, vectors>;
 
 // One bit for each lane.
 struct Lanes {
     unsigned part[vectors];
 };
 
-#define BITTRUE_EACH(expression)                                      \
-    for (int i = 0; i < vectors; ++i) result.part[i] = (expression);  \
+template <typename P>
+constexpr int parts_of = sizeof(P::part) / sizeof(P::part[0]);
+
+#define BITTRUE_EACH(expression)                                                          \
+    for (int i = 0; i < parts_of<decltype(result)>; ++i) result.part[i] = (expression);   \
     return result
 
 #define BITTRUE_OPERATOR(op)                                              \
-    template <typename V>                                                 \
-    BITTRUE_INLINE Pack<V> operator op(Pack<V> a, Pack<V> b) {            \
-        Pack<V> result;                                                   \
+    template <typename V, int n>                                          \
+    BITTRUE_INLINE Pack<V, n> operator op(Pack<V, n> a, Pack<V, n> b) {   \
+        Pack<V, n> result;                                                \
         BITTRUE_EACH(a.part[i] op b.part[i]);                             \
     }                                                                     \
-    template <typename V, typename S>                                     \
-    BITTRUE_INLINE Pack<V> operator op(Pack<V> a, S b) {                  \
-        Pack<V> result;                                                   \
+    template <typename V, int n, typename S>                              \
+    BITTRUE_INLINE Pack<V, n> operator op(Pack<V, n> a, S b) {            \
+        Pack<V, n> result;                                                \
         BITTRUE_EACH(a.part[i] op b);                                     \
     }
 BITTRUE_OPERATOR(+)
@@ -129,10 +135,9 @@ BITTRUE_INLINE bool any(Lanes a) {
     return found != 0;
 }
 
-// The type of an element, of a vector and of a pack of the same width.
-template <typename To, typename V>
-BITTRUE_INLINE Pack<To> reinterpreted(Pack<V> a) {
-    Pack<To> result;
+template <typename To, typename V, int n>
+BITTRUE_INLINE Pack<To, n> reinterpreted(Pack<V, n> a) {
+    Pack<To, n> result;
     BITTRUE_EACH((To)a.part[i]);
 }
 BITTRUE_INLINE Longs bits_of(Doubles x) { return reinterpreted<LongVector>(x); }
@@ -158,6 +163,16 @@ BITTRUE_INLINE float float_of(uint32_t bits) {
     float x;
     std::memcpy(&x, &bits, sizeof x);
     return x;
+}
+
+// Single lanes, where speed does not matter.
+BITTRUE_INLINE float& at(Floats& a, int i) { return reinterpret_cast<float*>(&a)[i]; }
+BITTRUE_INLINE float at(const Floats& a, int i) { return reinterpret_cast<const float*>(&a)[i]; }
+BITTRUE_INLINE double& at(Doubles& a, int i) { return reinterpret_cast<double*>(&a)[i]; }
+BITTRUE_INLINE double at(const Doubles& a, int i) { return reinterpret_cast<const double*>(&a)[i]; }
+BITTRUE_INLINE uint64_t& at(Longs& a, int i) { return reinterpret_cast<uint64_t*>(&a)[i]; }
+BITTRUE_INLINE bool holds(const Lanes& a, int i) {
+    return (a.part[i / lanes] >> (i % lanes) & 1) != 0;
 }
 
 // Vector by vector: GCC would copy a whole pack by way of the stack.
@@ -194,12 +209,8 @@ BITTRUE_INLINE unsigned not_at_least(FloatVector a, FloatVector b) {
 BITTRUE_INLINE unsigned not_equal(FloatVector a, FloatVector b) {
     return _mm256_cmp_ps_mask(a, b, _CMP_NEQ_UQ);
 }
-BITTRUE_INLINE unsigned below(DoubleVector a, DoubleVector b) {
-    return _mm512_cmp_pd_mask(a, b, _CMP_LT_OQ);
-}
-// Both below 2^63.
-BITTRUE_INLINE unsigned below(LongVector a, LongVector b) {
-    return _mm512_cmplt_epu64_mask((__m512i)a, (__m512i)b);
+BITTRUE_INLINE unsigned without(LongVector a, LongVector mask) {
+    return _mm512_testn_epi64_mask((__m512i)a, (__m512i)mask);
 }
 
 #elif defined(__AVX2__)
@@ -222,12 +233,9 @@ BITTRUE_INLINE unsigned not_at_least(FloatVector a, FloatVector b) {
 BITTRUE_INLINE unsigned not_equal(FloatVector a, FloatVector b) {
     return static_cast<unsigned>(_mm_movemask_ps(_mm_cmp_ps(a, b, _CMP_NEQ_UQ)));
 }
-BITTRUE_INLINE unsigned below(DoubleVector a, DoubleVector b) {
-    return static_cast<unsigned>(_mm256_movemask_pd(_mm256_cmp_pd(a, b, _CMP_LT_OQ)));
-}
-// The difference is negative exactly there.
-BITTRUE_INLINE unsigned below(LongVector a, LongVector b) {
-    return static_cast<unsigned>(_mm256_movemask_pd((__m256d)(a - b)));
+// Only 0 becomes negative.
+BITTRUE_INLINE unsigned without(LongVector a, LongVector mask) {
+    return static_cast<unsigned>(_mm256_movemask_pd((__m256d)((a & mask) - 1)));
 }
 
 #else
@@ -235,51 +243,58 @@ BITTRUE_INLINE unsigned below(LongVector a, LongVector b) {
 BITTRUE_INLINE DoubleVector fma(DoubleVector a, DoubleVector b, DoubleVector c) {
     return a * b + c;
 }
+#if defined(__SSE2__)
+BITTRUE_INLINE DoubleVector root(DoubleVector a) { return _mm_sqrt_pd(a); }
+BITTRUE_INLINE FloatVector least(FloatVector a, FloatVector b) { return _mm_min_ps(a, b); }
+BITTRUE_INLINE FloatVector greatest(FloatVector a, FloatVector b) { return _mm_max_ps(a, b); }
+BITTRUE_INLINE DoubleVector least(DoubleVector a, DoubleVector b) { return _mm_min_pd(a, b); }
+BITTRUE_INLINE DoubleVector greatest(DoubleVector a, DoubleVector b) { return _mm_max_pd(a, b); }
+BITTRUE_INLINE unsigned negative(WordVector a) {
+    return static_cast<unsigned>(_mm_movemask_ps((__m128)a));
+}
+BITTRUE_INLINE unsigned negative(LongVector a) {
+    return static_cast<unsigned>(_mm_movemask_pd((__m128d)a));
+}
+// All ones where a is 0.
+BITTRUE_INLINE LongVector zeros(DoubleVector a) { return (LongVector)_mm_cmpeq_pd(a, DoubleVector{}); }
+BITTRUE_INLINE DoubleVector widen_low(FloatVector a) { return _mm_cvtps_pd(a); }
+BITTRUE_INLINE DoubleVector widen_high(FloatVector a) { return _mm_cvtps_pd(_mm_movehl_ps(a, a)); }
+BITTRUE_INLINE FloatVector narrow(DoubleVector low, DoubleVector high) {
+    return _mm_movelh_ps(_mm_cvtpd_ps(low), _mm_cvtpd_ps(high));
+}
+#else
 BITTRUE_INLINE DoubleVector root(DoubleVector a) {
-    for (int i = 0; i < lanes; ++i) a[i] = __builtin_sqrt(a[i]);
-    return a;
-}
-BITTRUE_INLINE DoubleVector widen(FloatVector a) {
-    return __builtin_convertvector(a, DoubleVector);
-}
-BITTRUE_INLINE FloatVector narrow(DoubleVector a) {
-    return __builtin_convertvector(a, FloatVector);
+    return DoubleVector{__builtin_sqrt(a[0]), __builtin_sqrt(a[1])};
 }
 BITTRUE_INLINE FloatVector least(FloatVector a, FloatVector b) { return a < b ? a : b; }
 BITTRUE_INLINE FloatVector greatest(FloatVector a, FloatVector b) { return a > b ? a : b; }
 BITTRUE_INLINE DoubleVector least(DoubleVector a, DoubleVector b) { return a < b ? a : b; }
 BITTRUE_INLINE DoubleVector greatest(DoubleVector a, DoubleVector b) { return a > b ? a : b; }
-
 BITTRUE_INLINE unsigned negative(WordVector a) {
-#if defined(__SSE2__)
-    return static_cast<unsigned>(_mm_movemask_ps((__m128)a));
-#else
-    unsigned found = 0;
-    for (int i = 0; i < lanes; ++i) found |= a[i] >> 31 << i;
-    return found;
-#endif
+    return a[0] >> 31 | a[1] >> 31 << 1 | a[2] >> 31 << 2 | a[3] >> 31 << 3;
 }
 BITTRUE_INLINE unsigned negative(LongVector a) {
-#if defined(__SSE2__)
-    __m128d halves[2];
-    std::memcpy(halves, &a, sizeof halves);
-    return static_cast<unsigned>(_mm_movemask_pd(halves[0]) | _mm_movemask_pd(halves[1]) << 2);
-#else
-    unsigned found = 0;
-    for (int i = 0; i < lanes; ++i) found |= static_cast<unsigned>(a[i] >> 63) << i;
-    return found;
-#endif
+    return static_cast<unsigned>(a[0] >> 63 | a[1] >> 63 << 1);
 }
+BITTRUE_INLINE LongVector zeros(DoubleVector a) { return (LongVector)(a == 0.0); }
+BITTRUE_INLINE DoubleVector widen_low(FloatVector a) { return DoubleVector{a[0], a[1]}; }
+BITTRUE_INLINE DoubleVector widen_high(FloatVector a) { return DoubleVector{a[2], a[3]}; }
+BITTRUE_INLINE FloatVector narrow(DoubleVector low, DoubleVector high) {
+    return FloatVector{static_cast<float>(low[0]), static_cast<float>(low[1]),
+                       static_cast<float>(high[0]), static_cast<float>(high[1])};
+}
+#endif
+
 BITTRUE_INLINE unsigned not_at_least(FloatVector a, FloatVector b) {
     return negative(~(WordVector)(a >= b));
 }
 BITTRUE_INLINE unsigned not_equal(FloatVector a, FloatVector b) {
     return negative((WordVector)(a != b));
 }
-BITTRUE_INLINE unsigned below(DoubleVector a, DoubleVector b) {
-    return negative((LongVector)(a < b));
+// Only 0 becomes negative.
+BITTRUE_INLINE unsigned without(LongVector a, LongVector mask) {
+    return negative((a & mask) - 1);
 }
-BITTRUE_INLINE unsigned below(LongVector a, LongVector b) { return negative(a - b); }
 
 #endif
 
@@ -295,25 +310,38 @@ BITTRUE_INLINE Doubles root(Doubles a) {
 }
 BITTRUE_INLINE Doubles widen(Floats a) {
     Doubles result;
+#if defined(__AVX2__)
     BITTRUE_EACH(vector::widen(a.part[i]));
+#else
+    BITTRUE_EACH(i % 2 ? vector::widen_high(a.part[i / 2]) : vector::widen_low(a.part[i / 2]));
+#endif
 }
 BITTRUE_INLINE Floats narrow(Doubles a) {
     Floats result;
+#if defined(__AVX2__)
     BITTRUE_EACH(vector::narrow(a.part[i]));
+#else
+    BITTRUE_EACH(vector::narrow(a.part[2 * i], a.part[2 * i + 1]));
+#endif
 }
-template <typename V>
-BITTRUE_INLINE Pack<V> least(Pack<V> a, Pack<V> b) {
-    Pack<V> result;
+template <typename V, int n>
+BITTRUE_INLINE Pack<V, n> least(Pack<V, n> a, Pack<V, n> b) {
+    Pack<V, n> result;
     BITTRUE_EACH(vector::least(a.part[i], b.part[i]));
 }
-template <typename V>
-BITTRUE_INLINE Pack<V> greatest(Pack<V> a, Pack<V> b) {
-    Pack<V> result;
+template <typename V, int n>
+BITTRUE_INLINE Pack<V, n> greatest(Pack<V, n> a, Pack<V, n> b) {
+    Pack<V, n> result;
     BITTRUE_EACH(vector::greatest(a.part[i], b.part[i]));
 }
 BITTRUE_INLINE Doubles where_zero(Doubles a, Doubles then, Doubles otherwise) {
     Doubles result;
+#if defined(__AVX2__)
     BITTRUE_EACH(a.part[i] == 0.0 ? then.part[i] : otherwise.part[i]);
+#else
+    BITTRUE_EACH((DoubleVector)(((LongVector)then.part[i] & vector::zeros(a.part[i])) |
+                                ((LongVector)otherwise.part[i] & ~vector::zeros(a.part[i]))));
+#endif
 }
 BITTRUE_INLINE Lanes lanes_not_at_least(Floats a, Floats b) {
     Lanes result;
@@ -323,16 +351,24 @@ BITTRUE_INLINE Lanes lanes_not_equal(Floats a, Floats b) {
     Lanes result;
     BITTRUE_EACH(vector::not_equal(a.part[i], b.part[i]));
 }
-BITTRUE_INLINE Lanes lanes_below(Doubles a, Doubles b) {
+// The lanes of the i-th vector of floats, by a test of the vectors of doubles.
+#if defined(__AVX2__)
+#define BITTRUE_EACH_DOUBLE(test) BITTRUE_EACH(test(i))
+#else
+#define BITTRUE_EACH_DOUBLE(test) BITTRUE_EACH(test(2 * i) | test(2 * i + 1) << 2)
+#endif
+// Lanes in which no bit of the mask, of less than 63 bits, is set.
+BITTRUE_INLINE Lanes lanes_without(Longs a, uint64_t mask) {
     Lanes result;
-    BITTRUE_EACH(vector::below(a.part[i], b.part[i]));
+    const auto test = [&](int k) { return vector::without(a.part[k], LongVector{} + mask); };
+    BITTRUE_EACH_DOUBLE(test);
 }
-BITTRUE_INLINE Lanes lanes_below(Longs a, uint64_t limit) {
-    Lanes result;
-    BITTRUE_EACH(vector::below(a.part[i], LongVector{} + limit));
-}
+#undef BITTRUE_EACH_DOUBLE
 
 BITTRUE_INLINE Floats magnitude(Floats x) { return floats_of(bits_of(x) & 0x7fffffffU); }
+BITTRUE_INLINE Doubles magnitude(Doubles x) {
+    return doubles_of(bits_of(x) & 0x7fffffffffffffffU);
+}
 BITTRUE_INLINE Floats sign_bit(Floats x) { return floats_of(bits_of(x) & 0x80000000U); }
 BITTRUE_INLINE Floats with_sign(Floats x, Floats sign) {
     return floats_of(bits_of(x) | bits_of(sign));
@@ -348,10 +384,47 @@ BITTRUE_INLINE Doubles horner(const double (&c)[n], Doubles x) {
 // Added and subtracted, it rounds to an integer, whose low bits are then the low bits of the sum.
 constexpr double magic = 0x1.8p52;
 
-// 2^k p for the k in the low bits of a sum with `magic`, p near 1.
-BITTRUE_INLINE Doubles scaled(Doubles p, Doubles sum) {
-    return doubles_of(bits_of(p) + (bits_of(sum) << 52));
+// An integer k, and what `scaled` multiplies by 2^k with.
+struct Whole {
+    Doubles value;
+    Doubles sum;
+};
+
+#if defined(__AVX512F__)
+
+BITTRUE_INLINE Whole nearest_whole(Doubles t) {
+    Doubles result;
+    const auto round = [](Doubles a) {
+        Doubles result;
+        BITTRUE_EACH(_mm512_roundscale_pd(a.part[i], _MM_FROUND_TO_NEAREST_INT));
+    };
+    result = round(t);
+    return {result, result};
 }
+BITTRUE_INLINE Whole nearest_whole_product(Doubles t, double factor) {
+    return nearest_whole(t * factor);
+}
+BITTRUE_INLINE Doubles scaled(Doubles p, Whole k) {
+    Doubles result;
+    BITTRUE_EACH(_mm512_scalef_pd(p.part[i], k.value.part[i]));
+}
+
+#else
+
+BITTRUE_INLINE Whole nearest_whole(Doubles t) {
+    const Doubles sum = t + magic;
+    return {sum - magic, sum};
+}
+BITTRUE_INLINE Whole nearest_whole_product(Doubles t, double factor) {
+    const Doubles sum = fma(t, splat(factor), splat(magic));
+    return {sum - magic, sum};
+}
+// p near 1.
+BITTRUE_INLINE Doubles scaled(Doubles p, Whole k) {
+    return doubles_of(bits_of(p) + (bits_of(k.sum) << 52));
+}
+
+#endif
 
 // --- the loop -------------------------------------------------------------------------------------
 
@@ -360,10 +433,13 @@ constexpr float infinity = __builtin_inff();
 BITTRUE_INLINE float canonical_nan() { return float_of(0x7fc00000); }
 BITTRUE_INLINE bool is_nan(float x) { return x != x; }
 
-// Lanes of a double whose low 29 bits are within `units` of the middle.
-BITTRUE_INLINE Lanes near_boundary(Doubles v, uint64_t units) {
-    const uint64_t middle = uint64_t{1} << 28, mask = (uint64_t{1} << 29) - 1;
-    return lanes_below((bits_of(v) - (middle - units)) & mask, 2 * units);
+// Lanes of a double whose low 29 bits are within `units` of the middle: with that much less than the
+// middle subtracted, none of the bits of weight 2 units to 2^28 is set.
+template <unsigned units>
+BITTRUE_INLINE Lanes near_boundary(Doubles v) {
+    static_assert((units & (units - 1)) == 0, "a power of 2");
+    const uint64_t middle = uint64_t{1} << 28;
+    return lanes_without(bits_of(v) - (middle - units), 2 * middle - 2 * units);
 }
 
 // Both ends of the interval around v; true, with the result, where they round alike.
@@ -406,10 +482,8 @@ float lane(float x, double v) {
 template <typename P>
 __attribute__((noinline, cold)) void repair(const Floats& x, const Doubles& v, Floats& r,
                                             Lanes wanted) {
-    for (int k = 0; k < vectors; ++k) {
-        for (int i = 0; i < lanes; ++i) {
-            if (wanted.part[k] >> i & 1) r.part[k][i] = lane<P>(x.part[k][i], v.part[k][i]);
-        }
+    for (int i = 0; i < width; ++i) {
+        if (holds(wanted, i)) at(r, i) = lane<P>(at(x, i), at(v, i));
     }
 }
 
@@ -417,7 +491,7 @@ template <typename P>
 BITTRUE_INLINE Floats step(Floats x) {
     Doubles v;
     Lanes wanted = P::evaluate(x, v);
-    wanted = wanted | near_boundary(v, P::units);
+    wanted = wanted | near_boundary<P::units>(v);
     Floats r = P::finish(x, narrow(v));
     if (__builtin_expect(any(wanted), 0)) {
         const Floats x_copy = x;
@@ -463,9 +537,9 @@ void probe(const float* x, double* values, unsigned char* special, size_t n) {
 
 // x = k ln 2 + r. With |k| <= 151: ln 2 to double 2^-55.3, so 2^-48 in r; the product, where it is
 // rounded, 2^-46.3; the difference 2^-54. |r| exceeds ln2 / 2 by less than 2^-44.
-BITTRUE_INLINE Doubles reduce_ln2(Doubles x, Doubles& sum) {
-    sum = fma(x, splat(polynomials::inverse_ln2_pair[0]), splat(magic));
-    return fma(sum - magic, splat(-polynomials::ln2_pair[0]), x);
+BITTRUE_INLINE Doubles reduce_ln2(Doubles x, Whole& k) {
+    k = nearest_whole_product(x, polynomials::inverse_ln2_pair[0]);
+    return fma(k.value, splat(-polynomials::ln2_pair[0]), x);
 }
 
 // Approximation 2^-40.21, reduction 2^-45.9, Horner 2^-51: 2^-40.18.
@@ -477,9 +551,9 @@ struct Exp : Primitive {
     static BITTRUE_INLINE Lanes evaluate(Floats x, Doubles& v) {
         const Floats clamped =
             least(greatest(x, splat_float(-104.5F)), splat_float(89.5F));
-        Doubles sum;
-        const Doubles r = reduce_ln2(widen(clamped), sum);
-        v = scaled(horner(polynomials::exp, r), sum);
+        Whole k;
+        const Doubles r = reduce_ln2(widen(clamped), k);
+        v = scaled(horner(polynomials::exp, r), k);
         return lanes_not_at_least(magnitude(x + 95.75F), splat_float(8.5F));
     }
     static BITTRUE_INLINE bool special(float x, float& r) {
@@ -496,8 +570,8 @@ struct Exp2 : Primitive {
     static BITTRUE_INLINE Lanes evaluate(Floats x, Doubles& v) {
         const Floats clamped = least(greatest(x, splat_float(-151.5F)), splat_float(128.5F));
         const Doubles t = widen(clamped);
-        const Doubles sum = t + magic;
-        v = scaled(horner(polynomials::exp2, t - (sum - magic)), sum);
+        const Whole k = nearest_whole(t);
+        v = scaled(horner(polynomials::exp2, t - k.value), k);
         // -151.1 to -125.9
         return lanes_not_at_least(magnitude(x + 138.5F), splat_float(12.6F));
     }
@@ -510,10 +584,10 @@ struct Exp2 : Primitive {
 // is multiplied by s e^r = e^t and |e^t - 1| >= 0.29, e^t <= 3.5 |e^t - 1|; s q, with |s q| <= 1.5
 // |e^t - 1|, brings 2^-42.9; s - 1 and the sum 2^-51. In all 2^-42.9 + 2^-44 = 2^-42.3.
 BITTRUE_INLINE Doubles expm1(Doubles t, Doubles& scale) {
-    Doubles sum;
-    const Doubles r = reduce_ln2(t, sum);
+    Whole k;
+    const Doubles r = reduce_ln2(t, k);
     const Doubles q = fma(r * r, horner(polynomials::expm1, r), r);
-    scale = doubles_of((bits_of(sum) << 52) + 0x3ff0000000000000U);
+    scale = scaled(splat(1), k);
     return fma(scale, q, scale - 1.0);
 }
 
@@ -586,7 +660,7 @@ BITTRUE_INLINE Doubles half_log(Doubles numerator, Doubles denominator, const do
 }
 
 struct Log : Primitive {
-    static constexpr unsigned units = 3U << 7;  // 2^-44.4
+    static constexpr unsigned units = 1U << 9;  // 2^-44
 
     static BITTRUE_INLINE Lanes evaluate(Floats x, Doubles& v) {
         Doubles e;
@@ -600,7 +674,7 @@ struct Log : Primitive {
 
 // e + s p(s^2), as above without the error of e ln 2.
 struct Log2 : Primitive {
-    static constexpr unsigned units = 3U << 7;
+    static constexpr unsigned units = 1U << 9;
 
     static BITTRUE_INLINE Lanes evaluate(Floats x, Doubles& v) {
         Doubles e;
@@ -615,7 +689,7 @@ struct Log2 : Primitive {
 // a = 1 + x rounds by u, which matters where e is not 0 only: there |log a| >= 0.34 and u adds 3 u.
 // For e = 0 the numerator is x itself.
 struct Log1p : SignedPrimitive {
-    static constexpr unsigned units = 3U << 7;
+    static constexpr unsigned units = 1U << 9;
 
     static BITTRUE_INLINE Lanes evaluate(Floats x, Doubles& v) {
         const Doubles t = widen(x);
@@ -702,7 +776,7 @@ BITTRUE_INLINE int quarter_turns(float x, double& q) {
 template <int quarter>
 __attribute__((noinline, cold)) void reduce_large(const Floats& x, Doubles& r, Longs& turns) {
     for (int i = 0; i < width; ++i) {
-        const float a = x.part[i / lanes][i % lanes];
+        const float a = at(x, i);
         if (!(a < -reduction_limit || a > reduction_limit) || a == infinity || a == -infinity) {
             continue;
         }
@@ -710,9 +784,8 @@ __attribute__((noinline, cold)) void reduce_large(const Floats& x, Doubles& r, L
         const int n = quarter_turns(a, q);
         // One quarter turn more or less, where n has the wrong parity, towards 0: |r| >= pi/4, 2 u.
         const int shift = (n & 1) == quarter ? 0 : q > 0 ? 1 : -1;
-        r.part[i / lanes][i % lanes] = q - shift * polynomials::half_pi_pair[0];
-        turns.part[i / lanes][i % lanes] =
-            static_cast<uint64_t>((n + shift + 4 - quarter) / 2);
+        at(r, i) = q - shift * polynomials::half_pi_pair[0];
+        at(turns, i) = static_cast<uint64_t>((n + shift + 4 - quarter) / 2);
     }
 }
 
@@ -721,7 +794,7 @@ __attribute__((noinline, cold)) void reduce_large(const Floats& x, Doubles& r, L
 // u with the square's, product u: 2^-43.7.
 template <int quarter>
 struct Circular : Primitive {
-    static constexpr unsigned units = 3U << 8;  // 2^-43.4
+    static constexpr unsigned units = 1U << 10;  // 2^-43
 
     static BITTRUE_INLINE Lanes evaluate(Floats x, Doubles& v) {
         Doubles r;
@@ -752,17 +825,42 @@ using Cos = Circular<1>;
 
 // --- erf ------------------------------------------------------------------------------------------
 
+#if defined(__AVX512F__)
+
+// x p(t), t = |x| - (2 i + 1) / 4 in [-1/4, 1/4], a polynomial for each i = 0 to 7 whose
+// coefficients fill a register. t is exact. Approximation 2^-43.93, Horner 1.4 u, product u.
+BITTRUE_INLINE Doubles erf_of(Doubles x) {
+    const Doubles a = magnitude(x) - 0.25;
+    const Doubles sum = a + magic / 2;  // counts halves
+    const Doubles t = a - (sum - magic / 2);
+    constexpr int count = sizeof polynomials::erf_pieces / sizeof polynomials::erf_pieces[0];
+    const auto coefficient = [&](int power) {
+        const __m512d row = _mm512_loadu_pd(polynomials::erf_pieces[power]);
+        Doubles result;
+        // The low three bits of each index count.
+        BITTRUE_EACH(_mm512_permutexvar_pd((__m512i)sum.part[i], row));
+    };
+    Doubles p = coefficient(count - 1);
+    for (int power = count - 2; power >= 0; --power) p = fma(p, t, coefficient(power));
+    return x * p;
+}
+
+#else
+
 // x p(x^2 / 8 - 1). The square is exact, the argument of p rounds by u, and p changes by at most
-// 2.7 times that relative to itself. Horner: the partial sums stay below 2^4 |p|, so that its 22
-// steps add at most 2^9 u: 2^-44. Approximation 2^-42.6: 2^-42.1.
+// 4 times that relative to itself. Approximation 2^-42.6, Horner 6.5 u, product u: 2^-42.57.
+BITTRUE_INLINE Doubles erf_of(Doubles x) {
+    return x * horner(polynomials::erf, fma(x * x, splat(0.125), splat(-1)));
+}
+
+#endif
+
 struct Erf : Primitive {
     static constexpr unsigned units = 1U << 11;  // 2^-42
 
     // From 3.9375 on the result is 1, as it is there.
     static BITTRUE_INLINE Lanes evaluate(Floats x, Doubles& v) {
-        const Floats clamped = least(greatest(x, splat_float(-3.9375F)), splat_float(3.9375F));
-        const Doubles a = widen(clamped);
-        v = a * horner(polynomials::erf, fma(a * a, splat(0.125), splat(-1)));
+        v = erf_of(widen(least(greatest(x, splat_float(-3.9375F)), splat_float(3.9375F))));
         return lanes_not_at_least(magnitude(x), splat_float(0x1p-125F)) &
                lanes_not_equal(x, splat_float(0));
     }
@@ -774,7 +872,7 @@ struct Erf : Primitive {
 
 // Root and quotient round by u each.
 struct Rsqrt : Primitive {
-    static constexpr unsigned units = 3;
+    static constexpr unsigned units = 4;
 
     static BITTRUE_INLINE Lanes evaluate(Floats x, Doubles& v) {
         v = splat(1) / root(widen(x));
@@ -790,24 +888,59 @@ struct Rsqrt : Primitive {
 
 // --- pow ------------------------------------------------------------------------------------------
 
-// t = y log2 |x|, k = t rounded, 2^(t - k). log2 as above with a better polynomial: s 4 u, p 4 u,
-// approximation 2^-52.1, sum u, and up to 2 times as much for e != 0: 2^-48.6 relative. |t| < 152,
-// so with the product's u an error of 2^-41.3 in t, times ln 2: 2^-41.8. 2^(t - k): 2^-40.2. In all
-// 2^-39.78.
+#if defined(__AVX512F__)
+
+// A register pair holds a table of 16 doubles; the low four bits of each index count.
+BITTRUE_INLINE Doubles looked_up(const double (&table)[16], Longs index) {
+    const __m512d low = _mm512_loadu_pd(table), high = _mm512_loadu_pd(table + 8);
+    Doubles result;
+    BITTRUE_EACH(_mm512_permutex2var_pd(low, (__m512i)index.part[i], high));
+}
+
+// a = 2^e m, m c = 1 + r, log2 a = e - log2 c + r p(r): without a division, the slowest step of all.
+// Where c is 1, and e = 0, the error is that of r p(r): 5 u. Else |log2 a| >= 0.028; - log2 c is off
+// by u / 4, its sum with e, if e is not 0, and the last sum by u of the result, r p(r) by 5 u of at
+// most 0.045. 18 u in all, 2^-48.8.
+BITTRUE_INLINE Doubles accurate_log2(Doubles a) {
+    const uint64_t offset = 0x4000000000000000U - polynomials::log_table_offset;
+    const Longs biased = bits_of(a) + offset;
+    const Longs exponent = biased >> 52, interval = biased >> 48;
+    const Doubles e = doubles_of(exponent | 0x4330000000000000U) - (0x1p52 + 1024);
+    const Doubles m = doubles_of(bits_of(a) - (exponent << 52) + 0x4000000000000000U);
+    const Doubles r = fma(m, looked_up(polynomials::log_table_factors, interval), splat(-1));
+    return fma(r, horner(polynomials::table_log2, r),
+               e + looked_up(polynomials::log_table_logarithms, interval));
+}
+
+#else
+
+// As `half_log` with a better polynomial: s 4 u, p 4 u, approximation 2^-52.1, sum u, and up to
+// twice as much for e != 0: 2^-48.6.
+BITTRUE_INLINE Doubles accurate_log2(Doubles a) {
+    Doubles e;
+    const Doubles m = split_power(a, e);
+    const Doubles s = (m - 1.0) / (m + 1.0);
+    return fma(s, horner(polynomials::pow_log2, s * s), e);
+}
+
+#endif
+
+// t = y log2 |x|, k = t rounded, 2^(t - k). |t| < 152, so an error of 2^-48.6 of the logarithm and u
+// of the product are 2^-41.3 in t, times ln 2: 2^-41.8. 2^(t - k): 2^-40.2. In all 2^-39.78.
 struct Pow {
-    static constexpr unsigned units = 3U << 12;  // 2^-39.4
+    static constexpr unsigned units = 1U << 14;  // 2^-39
 
     static BITTRUE_INLINE Lanes evaluate(Floats x, Floats y, Doubles& v) {
-        Doubles e;
-        const Doubles m = split_power(widen(magnitude(x)), e);
-        const Doubles s = (m - 1.0) / (m + 1.0);
-        const Doubles l = fma(s, horner(polynomials::pow_log2, s * s), e);
-        const Doubles t = least(greatest(widen(y) * l, splat(-151.5)), splat(128.5));
-        const Doubles sum = t + magic;
-        v = scaled(horner(polynomials::exp2, t - (sum - magic)), sum);
-        // From 2^-151.1 to 2^-125.9 a result may be subnormal.
-        return outside_positive(x) | lanes_not_equal(y - y, splat_float(0)) |
-               lanes_below(doubles_of(bits_of(t + 138.5) & 0x7fffffffffffffffU), splat(12.6));
+        const Doubles l = accurate_log2(widen(magnitude(x)));
+        Doubles t = widen(y) * l;
+#if !defined(__AVX512F__)
+        // Where y is a NaN, so is t: then -151.5.
+        t = least(greatest(t, splat(-151.5)), splat(128.5));
+#endif
+        const Whole k = nearest_whole(t);
+        v = scaled(horner(polynomials::exp2, t - k.value), k);
+        // Infinite y leave 0, the infinity that is right, or for x = 1 a NaN or 0.
+        return outside_positive(x) | lanes_not_at_least(narrow(v), splat_float(0x1p-125F));
     }
 
     // 0: no integer, 1: odd, 2: even. |y| finite.
@@ -857,19 +990,15 @@ struct Pow {
 
 __attribute__((noinline, cold)) void repair_pow(const Floats& x, const Floats& y, const Doubles& v,
                                                 Floats& r, Lanes wanted) {
-    for (int k = 0; k < vectors; ++k) {
-        for (int i = 0; i < lanes; ++i) {
-            if (wanted.part[k] >> i & 1) {
-                r.part[k][i] = Pow::lane(x.part[k][i], y.part[k][i], v.part[k][i]);
-            }
-        }
+    for (int i = 0; i < width; ++i) {
+        if (holds(wanted, i)) at(r, i) = Pow::lane(at(x, i), at(y, i), at(v, i));
     }
 }
 
 BITTRUE_INLINE Floats pow_step(Floats x, Floats y) {
     Doubles v;
     Lanes wanted = Pow::evaluate(x, y, v);
-    wanted = wanted | near_boundary(v, Pow::units);
+    wanted = wanted | near_boundary<Pow::units>(v);
     Floats r = narrow(v);
     if (__builtin_expect(any(wanted), 0)) {
         const Floats x_copy = x, y_copy = y;

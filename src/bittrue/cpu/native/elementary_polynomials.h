@@ -1,5 +1,5 @@
 // Written by tools/polynomials.py; do not edit. Lowest power first. Errors are bounds
-// for these coefficients in exact arithmetic; how, is said there.
+// for these coefficients in exact arithmetic, and how is said there.
 #pragma once
 
 #include <cstdint>
@@ -27,10 +27,20 @@ constexpr double inverse_pi = 0x1.45f306dc9c883p-2;
 // 2 / sqrt(pi), nearest double and rest.
 constexpr double two_over_root_pi_pair[2] = {0x1.20dd750429b6dp+0, 0x1.1ae3a914fed80p-56};
 
+// Where the intervals of significands begin: see LogTable in the script.
+constexpr std::uint64_t log_table_offset = 0x3fe6600000000000;
+
+// Their factors.
+constexpr double log_table_factors[16] = {0x1.661ec6a5122f9p+0, 0x1.571ed3c506b3ap+0, 0x1.49539e3b2d067p+0, 0x1.3c995a47babe7p+0, 0x1.30d190130d190p+0, 0x1.25e22708092f1p+0, 0x1.1bb4a4046ed29p+0, 0x1.12358e75d3033p+0, 0x1.0953f39010954p+0, 0x1.0000000000000p+0, 0x1.e573ac901e574p-1, 0x1.ca4b3055ee191p-1, 0x1.b2036406c80d9p-1, 0x1.9c2d14ee4a102p-1, 0x1.886e5f0abb04ap-1, 0x1.767dce434a9b1p-1};
+
+// Minus the logarithms to base 2 of the factors.
+constexpr double log_table_logarithms[16] = {-0x1.efec61b011f85p-2, -0x1.b0b67f4f46812p-2, -0x1.7418acebbf18fp-2, -0x1.39de8e1559f6ep-2, -0x1.01d9bbcfa61d4p-2, -0x1.97c1cb13c7ec0p-3, -0x1.2f9e32d5bfdd1p-3, -0x1.960caf9abb7c1p-4, -0x1.a6f9c377dd31dp-5, -0x0.0p+0, 0x1.3aa2fdd27f1bfp-4, 0x1.476a9f983f74dp-3, 0x1.e840be74e6a4dp-3, 0x1.406463b1b0448p-2, 0x1.88e9c72e0b224p-2, 0x1.ce0a4923a587dp-2};
+
 // The first 384 bits of 2 / pi after the point, most significant first.
 constexpr std::uint32_t two_over_pi[12] = {0xa2f9836e, 0x4e441529, 0xfc2757d1, 0xf534ddc0, 0xdb629599, 0x3c439041, 0xfe5163ab, 0xdebbc561, 0xb7246e3a, 0x424dd2e0, 0x06492eea, 0x09d1921c};
 
 // e^r, relative; error below 2^-40.21 on [-0.346573921, 0.346573921].
+// The steps of Horner's rule add at most 2.3 2^-53.
 constexpr double exp[] = {
     0x1.ffffffffff7a4p-1,
     0x1.ffffffffd562bp-1,
@@ -44,6 +54,7 @@ constexpr double exp[] = {
 };
 
 // 2^f, relative; error below 2^-40.21 on [-0.500000477, 0.500000477].
+// The steps of Horner's rule add at most 2.3 2^-53.
 constexpr double exp2[] = {
     0x1.ffffffffff7a4p-1,
     0x1.62e42fef86153p-1,
@@ -57,6 +68,7 @@ constexpr double exp2[] = {
 };
 
 // (e^r - 1 - r) / r^2, relative to e^r - 1 after r + r^2 p(r); error below 2^-43.50 on [-0.346573921, 0.346573921].
+// The steps of Horner's rule add at most 1.4 2^-53.
 constexpr double expm1[] = {
     0x1.fffffffff7c1dp-2,
     0x1.55555555671f0p-3,
@@ -69,6 +81,7 @@ constexpr double expm1[] = {
 };
 
 // 2 atanh(s) / s of s^2, relative; error below 2^-45.07 on [0, 0.0294373077].
+// The steps of Horner's rule add at most 1.2 2^-53.
 constexpr double log[] = {
     0x1.fffffffffff10p+0,
     0x1.5555555672dfbp-1,
@@ -79,6 +92,7 @@ constexpr double log[] = {
 };
 
 // 2 atanh(s) / (s ln 2) of s^2, relative; error below 2^-45.07 on [0, 0.0294373077].
+// The steps of Horner's rule add at most 1.2 2^-53.
 constexpr double log2[] = {
     0x1.71547652b8251p+1,
     0x1.ec709dc53c327p-1,
@@ -89,6 +103,7 @@ constexpr double log2[] = {
 };
 
 // 2 atanh(s) / (s ln 2) of s^2, relative; error below 2^-52.10 on [0, 0.0294373077].
+// The steps of Horner's rule add at most 1.2 2^-53.
 constexpr double pow_log2[] = {
     0x1.71547652b82ffp+1,
     0x1.ec709dc39c9e6p-1,
@@ -99,7 +114,21 @@ constexpr double pow_log2[] = {
     0x1.f184c6f9b31fcp-3,
 };
 
+// log2(1 + r) / r, relative; error below 2^-50.65 on [-0.0296296579, 0.0296296579].
+// The steps of Horner's rule add at most 1.2 2^-53.
+constexpr double table_log2[] = {
+    0x1.71547652b82fbp+0,
+    -0x1.71547652b82e5p-1,
+    0x1.ec709dc417b05p-2,
+    -0x1.715476537741cp-2,
+    0x1.2776baae35748p-2,
+    -0x1.ec708545e5d0dp-3,
+    0x1.a6ab19ab53a87p-3,
+    -0x1.71e82e99a6f39p-3,
+};
+
 // sin(r) / r of r^2, relative; error below 2^-43.84 on [0, 2.46740581].
+// The steps of Horner's rule add at most 2.6 2^-53.
 constexpr double sin[] = {
     0x1.ffffffffffdcep-1,
     -0x1.5555555540b8ap-3,
@@ -111,6 +140,7 @@ constexpr double sin[] = {
 };
 
 // erf(x) / x of x^2 / 8 - 1, relative; error below 2^-42.60 on [-1, 0.937988281].
+// The steps of Horner's rule add at most 7.0 2^-53.
 constexpr double erf[] = {
     0x1.6a040781a4813p-2,
     -0x1.69a0ccda47df8p-3,
@@ -135,6 +165,23 @@ constexpr double erf[] = {
     0x1.0e53dc1c3941fp-18,
     -0x1.2515c3f0e14e0p-18,
     0x1.c9b398e96c492p-20,
+};
+
+// erf(x) / x of x - (2 i + 1) / 4 for x in [i / 2, (i + 1) / 2], i = 0 to 7 across;
+// relative error below 2^-43.93.
+// The steps of Horner's rule add at most 1.5 2^-53.
+constexpr double erf_pieces[][8] = {
+    {0x1.1af54e232d5f1p+0, 0x1.e57b7477c135cp-1, 0x1.7a0517ad564d4p-1, 0x1.20ac0448e30bfp-1, 0x1.c672068e64fc5p-2, 0x1.74537fc603cfcp-2, 0x1.3b135862188d2p-2, 0x1.11110f080c546p-2},
+    {-0x1.73070406968b5p-3, -0x1.a0cdd9ab36fb9p-2, -0x1.9b12df9ca4294p-2, -0x1.2b07a60690420p-2, -0x1.8d734c1fef462p-3, -0x1.0e5896d12b754p-3, -0x1.83bf9f6f5523dp-4, -0x1.2345264580823p-4},
+    {-0x1.57664ffe6bcc9p-2, -0x1.9a7d8dd6555adp-4, 0x1.5aa538fffd97bp-4, 0x1.d3549a3f37eccp-4, 0x1.4408c71d25209p-4, 0x1.846d86b723e48p-5, 0x1.dcc02f5d998ebp-6, 0x1.36ac76646ebf7p-6},
+    {0x1.acf0ba1cc64f8p-4, 0x1.5acfc2c29e98ep-3, 0x1.0faa3bbc1e515p-4, -0x1.c0361dcf64308p-7, -0x1.a1de1a03e4183p-6, -0x1.0a0c0d49f4967p-6, -0x1.23692b42a7fdcp-7, -0x1.4b3ef8a0ae1d9p-8},
+    {0x1.6cb169cf8293fp-4, -0x1.97842a9908ddap-6, -0x1.db07bd08311bep-5, -0x1.424946ff20b58p-6, 0x1.761051fd87213p-9, 0x1.3555237cba4bbp-8, 0x1.5b1a27b31e1acp-9, 0x1.605c898e35683p-10},
+    {-0x1.265ca4be8dda3p-5, -0x1.35e00994bc7bap-5, 0x1.1b45e8ee59bc2p-7, 0x1.ec5dbb1f325cep-7, 0x1.c69aabac010dep-9, -0x1.767b86d33d920p-11, -0x1.7894b9e519871p-11, -0x1.72b7172976c97p-12},
+    {-0x1.2d727d5adbfddp-6, 0x1.de9662397d235p-7, 0x1.4bc7f5ff0925fp-7, -0x1.c616c1fa25850p-9, -0x1.733cf062443c1p-9, -0x1.6796c09fbb02ap-12, 0x1.256f9898a7c3dp-13, 0x1.75df91c6a55e1p-14},
+    {0x1.24b1e8b24cd05p-7, 0x1.4eaf3693c2825p-8, -0x1.54a9fe3d258d8p-8, -0x1.84d1e202ec10ap-10, 0x1.f7c314f4436f0p-11, 0x1.793144d685646p-12, 0x1.36260b6a63c72p-17, -0x1.4611891790b29p-16},
+    {0x1.8ea11702777adp-9, -0x1.e9f8726fba2cep-9, -0x1.a28364b004787p-12, 0x1.4b636c0dc6cc5p-10, 0x1.22a27defaf9f6p-16, -0x1.563005af0b1c2p-13, -0x1.d559fa6f980abp-16, 0x1.295d4a83d8d8ap-19},
+    {-0x1.be5c47450f2dcp-10, -0x1.46b6857fff6abp-12, 0x1.0693eff8f2be8p-10, -0x1.a1d21d291d4d2p-13, -0x1.69233bbb7fee5p-13, 0x1.0bf86b577dc4cp-15, 0x1.18b08a6a2fb25p-16, 0x1.2c6c9925d919ap-20},
+    {-0x1.a5921a00bb5cbp-12, 0x1.4dd08e5d29b53p-11, -0x1.6d5c3177b064bp-13, -0x1.138663a84b546p-13, 0x1.23581db1fc2a4p-14, 0x1.1658cbd4062e9p-17, -0x1.8192bc5cf2399p-18, -0x1.0bb28798b4f87p-20},
 };
 
 }  // namespace bittrue::polynomials

@@ -43,6 +43,8 @@ struct Part {
         if (bits_of(result) != bits_of(accurate)) {
             if (found.departures++ == 0) found.first_departure = input;
         }
+        // Beyond these the fast path may stop at an end, or be infinite or 0: all round alike.
+        if (std::fabs(exact) > 0x1.4p128 || std::fabs(exact) < 0x1p-151) return;
         const double error = std::fabs(std::fabs(v) / std::fabs(exact) - 1) * 0x1p53;
         if (error > found.worst_error) {
             found.worst_error = error;

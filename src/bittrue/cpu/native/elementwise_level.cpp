@@ -56,14 +56,18 @@ inline i32 rank(u32 bits) {
     return static_cast<i32>(bits ^ (static_cast<u32>(static_cast<i32>(bits) >> 31) >> 1));
 }
 
+// By masks: conditional expressions inside each other are not vectorised.
+inline u32 choose(bool condition, u32 a, u32 b) {
+    const u32 mask = 0u - static_cast<u32>(condition);
+    return (a & mask) | (b & ~mask);
+}
+
 inline u32 maximum_bits(u32 a, u32 b) {
-    const u32 greater = rank(a) > rank(b) ? a : b;
-    return (is_nan(a) | is_nan(b)) ? nan_bits : greater;
+    return choose(is_nan(a) | is_nan(b), nan_bits, choose(rank(a) > rank(b), a, b));
 }
 
 inline u32 minimum_bits(u32 a, u32 b) {
-    const u32 smaller = rank(a) < rank(b) ? a : b;
-    return (is_nan(a) | is_nan(b)) ? nan_bits : smaller;
+    return choose(is_nan(a) | is_nan(b), nan_bits, choose(rank(a) < rank(b), a, b));
 }
 
 // --- functions ----------------------------------------------------------------------------------
@@ -376,7 +380,10 @@ void gather(const void* in, std::ptrdiff_t stride, void* result, std::size_t cou
     } else if (stride == 1) {
         for (std::size_t i = 0; i < count; ++i) out[i] = x[i];
     } else if (stride == -1) {
-        for (std::size_t i = 0; i < count; ++i) out[i] = x[-static_cast<std::ptrdiff_t>(i)];
+        const E* __restrict last = x - (count - 1);
+        for (std::size_t i = 0; i < count; ++i) out[i] = last[count - 1 - i];
+    } else if (stride == 2) {
+        for (std::size_t i = 0; i < count; ++i) out[i] = x[2 * i];
     } else {
         for (std::size_t i = 0; i < count; ++i, x += stride) out[i] = *x;
     }

@@ -52,6 +52,14 @@ void add_to(float* target, const float* update, std::size_t count) {
     }
 }
 
+void add_each(float* target, const std::int32_t* index, const float* update, std::size_t count) {
+    const float nan = __builtin_nanf("");  // 7fc00000
+    for (std::size_t i = 0; i < count; ++i) {
+        const float sum = target[index[i]] + update[i];
+        target[index[i]] = __builtin_expect(sum == sum, 1) ? sum : nan;
+    }
+}
+
 }  // namespace
 
 bool indices_fit(const View& indices, std::ptrdiff_t extent) {
@@ -131,6 +139,10 @@ void scatter(const View& indices, const View& updates, const View& base, int axi
         for (std::size_t outer = begin * each; outer < part_end(begin, each, split.before); ++outer) {
             float* target = to + outer * split.extent * split.after + first;
             const float* update = source.data() + outer * count * split.after + first;
+            if (add && split.after == 1) {
+                add_each(target, index.data(), update, count);
+                continue;
+            }
             for (std::size_t i = 0; i < count; ++i, update += split.after) {
                 float* here = target + static_cast<std::size_t>(index.data()[i]) * split.after;
                 if (add) {

@@ -100,11 +100,10 @@ auto by_rows(std::size_t columns, Row&& row) {
 
 void multiply_f32(const View& lhs, const View& rhs, Extents e, float* out, int threads) {
     const MatmulKernels& kernels = matmul_table();
-    const ReduceKernels& ends = reduce_table();
     Blocked<float, float>{kernels.f32, e.n, e.m, e.k, out, threads}.run(
         float_packer(rows_of(lhs), kernels, kernels.f32.mr),
         float_packer(columns_of(rhs), kernels, kernels.f32.nr),
-        by_rows(e.m, [&](std::size_t at, std::size_t count) { ends.canonical(out + at, count); }));
+        [](std::size_t, std::size_t, std::size_t, std::size_t) {});
 }
 
 void multiply_in_f64(const View& lhs, const View& rhs, Extents e, float* out, int threads) {

@@ -22,6 +22,11 @@ using std::size_t;
 
 // --- tiles --------------------------------------------------------------------------------------
 
+inline VectorOf<float>::Vector canonical_sums(VectorOf<float>::Vector sum) {
+    return sum == sum ? sum : VectorOf<float>::fill(float_of(nan_bits));
+}
+inline VectorOf<double>::Vector canonical_sums(VectorOf<double>::Vector sum) { return sum; }
+
 // Element x Element products, added as they are.
 template <typename T>
 struct Plain {
@@ -33,6 +38,7 @@ struct Plain {
     static Factor load(const T* b) { return VectorOf<T>::load(b); }
     static Factor broadcast(T a) { return VectorOf<T>::fill(a); }
     static Vector add(Vector sum, Factor a, Factor b) { return sum + a * b; }
+    static Vector finished(Vector sum) { return canonical_sums(sum); }
 };
 
 // Products of binary32, each rounded to binary32, added in binary64.
@@ -56,6 +62,7 @@ struct Widened {
         return sum + __builtin_convertvector(a * b, Vector);
 #endif
     }
+    static Vector finished(Vector sum) { return sum; }
 };
 
 // Exact products of Int32 factors that stand in 64-bit lanes; sums wrap.
@@ -76,19 +83,20 @@ struct Integers {
         return sum + a * b;
 #endif
     }
+    static Vector finished(Vector sum) { return sum; }
 };
 
 // `rows` x `n` vectors of sums in registers.
 template <typename Kind, int rows, int n>
 void tile(const typename Kind::Element* __restrict a, const typename Kind::Element* __restrict b,
-          size_t depth, typename Kind::Sum* __restrict c, ptrdiff_t stride, bool first) {
+          size_t depth, typename Kind::Sum* __restrict c, ptrdiff_t stride, Place place) {
     using Sum = typename Kind::Sum;
     using Vector = typename Kind::Vector;
     constexpr int width = Kind::width;
     Vector sum[rows][n];
     for (int i = 0; i < rows; ++i) {
         for (int j = 0; j < n; ++j) {
-            sum[i][j] = first ? Vector{} : VectorOf<Sum>::load(c + i * stride + j * width);
+            sum[i][j] = place.first ? Vector{} : VectorOf<Sum>::load(c + i * stride + j * width);
         }
     }
     for (size_t k = 0; k < depth; ++k, a += rows, b += n * width) {
@@ -100,7 +108,10 @@ void tile(const typename Kind::Element* __restrict a, const typename Kind::Eleme
         }
     }
     for (int i = 0; i < rows; ++i) {
-        for (int j = 0; j < n; ++j) VectorOf<Sum>::store(c + i * stride + j * width, sum[i][j]);
+        for (int j = 0; j < n; ++j) {
+            const Vector whole = place.last ? Kind::finished(sum[i][j]) : sum[i][j];
+            VectorOf<Sum>::store(c + i * stride + j * width, whole);
+        }
     }
 }
 
@@ -153,6 +164,31 @@ struct Low {
     }
 };
 
+// Four lines at a time, four elements of each: their transpose.
+void transpose_4(const float* x, ptrdiff_t line, size_t depth, size_t room, float* out) {
+    typedef float Four __attribute__((vector_size(16)));
+    typedef float Unaligned __attribute__((vector_size(16), aligned(4), may_alias));
+    typedef std::int32_t Order __attribute__((vector_size(16)));
+    size_t k = 0;
+    for (; k + 4 <= depth; k += 4, x += 4, out += 4 * room) {
+        const Four a = *reinterpret_cast<const Unaligned*>(x);
+        const Four b = *reinterpret_cast<const Unaligned*>(x + line);
+        const Four c = *reinterpret_cast<const Unaligned*>(x + 2 * line);
+        const Four d = *reinterpret_cast<const Unaligned*>(x + 3 * line);
+        const Order low = {0, 4, 1, 5}, high = {2, 6, 3, 7};
+        const Order first = {0, 1, 4, 5}, second = {2, 3, 6, 7};
+        const Four ab = __builtin_shuffle(a, b, low), cd = __builtin_shuffle(c, d, low);
+        const Four ab2 = __builtin_shuffle(a, b, high), cd2 = __builtin_shuffle(c, d, high);
+        *reinterpret_cast<Unaligned*>(out) = __builtin_shuffle(ab, cd, first);
+        *reinterpret_cast<Unaligned*>(out + room) = __builtin_shuffle(ab, cd, second);
+        *reinterpret_cast<Unaligned*>(out + 2 * room) = __builtin_shuffle(ab2, cd2, first);
+        *reinterpret_cast<Unaligned*>(out + 3 * room) = __builtin_shuffle(ab2, cd2, second);
+    }
+    for (; k < depth; ++k, ++x, out += room) {
+        for (int i = 0; i < 4; ++i) out[i] = x[i * line];
+    }
+}
+
 template <typename From, typename To, typename Part>
 void pack(const From* __restrict x, ptrdiff_t line, ptrdiff_t step, size_t count, size_t depth,
           int width, To* __restrict out) {
@@ -179,6 +215,18 @@ void pack(const From* __restrict x, ptrdiff_t line, ptrdiff_t step, size_t count
     }
 }
 
+void pack_floats(const float* x, ptrdiff_t line, ptrdiff_t step, size_t count, size_t depth,
+                 int width, float* out) {
+    const size_t room = static_cast<size_t>(width);
+    if (step == 1 && line != 1 && count == room && room % 4 == 0) {
+        for (size_t i = 0; i < room; i += 4) {
+            transpose_4(x + static_cast<ptrdiff_t>(i) * line, line, depth, room, out + i);
+        }
+        return;
+    }
+    pack<float, float, Same>(x, line, step, count, depth, width, out);
+}
+
 }  // namespace
 
 const MatmulKernels matmul_kernels = {
@@ -186,7 +234,7 @@ const MatmulKernels matmul_kernels = {
     tiles<Widened, tile_rows, 3>(),
     tiles<Plain<double>, tile_rows, 3>(),
     tiles<Integers, tile_rows, 3>(),
-    pack<float, float, Same>,
+    pack_floats,
     pack<i32, float, Same>,
     pack<i32, double, Same>,
     pack<i32, i64, Same>,

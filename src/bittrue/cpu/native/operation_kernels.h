@@ -66,7 +66,10 @@ struct ReduceKernels {
 
     // Extrema, [0] maximum and [1] minimum. Bits of the extremum of count >= 1 terms.
     std::uint32_t (*extremum[2])(const std::uint32_t* x, std::size_t count);
-    void (*extremum_row[2])(const std::uint32_t* x, std::uint32_t* best, std::size_t count);
+    // Extrema by column: ranks are updated, from the least (greatest) Int32 on; extremum_end turns
+    // them into bits, in place.
+    void (*extremum_row[2])(const std::uint32_t* x, std::int32_t* ranks, std::size_t count);
+    void (*extremum_end[2])(std::int32_t* ranks, std::size_t count);
 
     // Ordinal of the first winner of count >= 1 terms; its key goes to *key. A greater key wins.
     std::size_t (*winner[2])(const std::uint32_t* x, std::size_t count, std::int32_t* key);
@@ -85,13 +88,19 @@ struct ReduceKernels {
 
 // --- matmul_level.cpp ---------------------------------------------------------------------------
 
+// Where a block of terms stands in its sum. The first starts from zero, the others from what c
+// holds; with the last, a NaN becomes 7fc00000.
+struct Place {
+    bool first, last;
+};
+
 // One kernel family: a tile of mr x nr sums over packed operands. a[k * mr + i], b[k * nr + j];
-// c[i * stride + j] holds sums. A first block starts from zero, others from c.
+// c[i * stride + j] holds sums.
 template <typename Element, typename Sum>
 struct TileKernels {
     int mr, nr;
     void (*tile)(const Element* a, const Element* b, std::size_t depth, Sum* c,
-                 std::ptrdiff_t stride, bool first);
+                 std::ptrdiff_t stride, Place place);
 };
 
 // Packs `count` <= width lines of `depth` elements: out[k * width + i] = x[i * line + k * step],

@@ -325,6 +325,10 @@ void sort_call(nb::handle operand, int axis, bool descending, bool positions, nb
 }  // namespace
 
 void bind_operations(nb::module_& m) {
+    m.def("narrow_tiles", &narrow_tiles,
+          "Return whether products at level v4 take tiles of 256 bits, as suits some machines.");
+    m.def("set_narrow_tiles", &set_narrow_tiles, "narrow"_a,
+          "Choose the tiles of products at level v4, for tests; the bits never depend on them.");
     m.def("elementwise_names", &elementwise_names,
           "Return the names of the elementwise functions; the position of one is its code.");
     m.def("elementwise", &elementwise_call, "code"_a, "operands"_a, "out"_a, "threads"_a,

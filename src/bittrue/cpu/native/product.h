@@ -62,11 +62,15 @@ struct Blocked {
             const std::size_t here = (width + nr - 1) / nr;
             for (std::size_t k = 0; k == 0 || k < depth; k += most_depth) {
                 const std::size_t some = std::min(most_depth, depth - k);
-                const std::size_t together = std::max<std::size_t>(16384 / std::max<std::size_t>(some * nr, 1), 1);
+                // Rows of the operand are read in runs as long as a few panels are wide.
+                constexpr std::size_t together = 8, piece = 64;
                 parallel((here + together - 1) / together, threads, [&](std::size_t part) {
-                    for (std::size_t p = part * together; p < part_end(part, together, here); ++p) {
-                        pack_rhs(left + p * nr, std::min(nr, width - p * nr), k, some,
-                                 packed + p * nr * some);
+                    for (std::size_t at = 0; at < some; at += piece) {
+                        for (std::size_t p = part * together; p < part_end(part, together, here);
+                             ++p) {
+                            pack_rhs(left + p * nr, std::min(nr, width - p * nr), k + at,
+                                     std::min(piece, some - at), packed + (p * some + at) * nr);
+                        }
                     }
                 });
                 parallel((rows + part_rows - 1) / part_rows, threads, [&](std::size_t part) {
@@ -85,7 +89,8 @@ struct Blocked {
                     }
                     for (std::size_t p = 0; p < here; ++p) {
                         for (std::size_t s = 0; s < strips; ++s) {
-                            tile(a + s * mr * some, packed + p * nr * some, some, k == 0, top + s * mr,
+                            tile(a + s * mr * some, packed + p * nr * some, some,
+                                 {k == 0, k + some >= depth}, top + s * mr,
                                  std::min(mr, end - top - s * mr), left + p * nr,
                                  std::min(nr, width - p * nr));
                         }
@@ -98,23 +103,23 @@ struct Blocked {
     }
 
 private:
-    void tile(const Element* a, const Element* b, std::size_t some, bool first, std::size_t row,
+    void tile(const Element* a, const Element* b, std::size_t some, Place place, std::size_t row,
               std::size_t tall, std::size_t column, std::size_t wide) const {
         Sum* c = out + row * columns + column;
         const auto stride = static_cast<std::ptrdiff_t>(columns);
         if (tall == static_cast<std::size_t>(kernels.mr) &&
             wide == static_cast<std::size_t>(kernels.nr)) {
-            kernels.tile(a, b, some, c, stride, first);
+            kernels.tile(a, b, some, c, stride, place);
             return;
         }
         // A tile over the edge is computed apart.
         alignas(64) Sum whole[8 * 64];
         const auto nr = static_cast<std::size_t>(kernels.nr);
-        if (!first) {
+        if (!place.first) {
             std::fill_n(whole, static_cast<std::size_t>(kernels.mr) * nr, Sum{0});
             for (std::size_t i = 0; i < tall; ++i) std::copy_n(c + i * columns, wide, whole + i * nr);
         }
-        kernels.tile(a, b, some, whole, static_cast<std::ptrdiff_t>(nr), first);
+        kernels.tile(a, b, some, whole, static_cast<std::ptrdiff_t>(nr), place);
         for (std::size_t i = 0; i < tall; ++i) std::copy_n(whole + i * nr, wide, c + i * columns);
     }
 };

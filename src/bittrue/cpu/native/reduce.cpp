@@ -60,7 +60,12 @@ public:
     // Terms per call of `row`: all of them in place, a block where they are gathered.
     std::size_t piece(std::size_t most) const { return direct_ ? most : block_terms; }
     bool is_direct() const { return direct_; }
-    const T* start(std::size_t result) const { return data_ + shape_.kept.offset(result); }
+    const T* start(std::size_t result) const {
+        if (shape_.kept.is_line()) {
+            return data_ + static_cast<std::ptrdiff_t>(result) * shape_.kept.line_stride();
+        }
+        return data_ + shape_.kept.offset(result);
+    }
 
     const T* row(std::size_t result, std::size_t first, std::size_t count, T* buffer) const {
         if (direct_) return start(result) + first;
@@ -339,10 +344,13 @@ void extremum(const View& x, const Shape& shape, bool least, std::uint32_t* out,
     if (shape.by_columns) {
         over_columns(x, shape, fold_tile, threads,
                      [&](std::size_t at, std::size_t columns, const std::uint32_t* row) {
-                         std::memcpy(out + at, row, columns * sizeof *row);
+                         auto* ranks = reinterpret_cast<std::int32_t*>(out + at);
+                         constexpr auto most = std::numeric_limits<std::int32_t>::max();
+                         std::fill_n(ranks, columns, least ? most : -most - 1);
                          for (std::size_t r = 0; r < shape.terms; ++r, row += shape.row_stride) {
-                             kernels.extremum_row[least](row, out + at, columns);
+                             kernels.extremum_row[least](row, ranks, columns);
                          }
+                         kernels.extremum_end[least](ranks, columns);
                      });
         return;
     }

@@ -347,44 +347,65 @@ void scan_row(const float* __restrict x, float* __restrict sums, float* __restri
 
 // --- extrema ------------------------------------------------------------------------------------
 
+// A NaN ranks beyond every number, so that it wins.
 template <bool least>
-u32 extremum(const u32* __restrict x, size_t count) {
-    i32 best = rank_of(x[0]);
-    i32 nan = 0;
-    for (size_t i = 0; i < count; ++i) {
-        const i32 rank = rank_of(x[i]);
-        best = (least ? rank < best : rank > best) ? rank : best;
-        nan |= is_nan_bits(x[i]) ? 1 : 0;
-    }
-    return nan ? nan_bits : static_cast<u32>(rank_of(static_cast<u32>(best)));
+constexpr i32 nan_rank = least ? -0x7fffffff - 1 : 0x7fffffff;
+
+// By masks: conditional expressions inside each other are not vectorised.
+inline i32 choose(bool condition, i32 a, i32 b) {
+    const i32 mask = -static_cast<i32>(condition);
+    return (a & mask) | (b & ~mask);
 }
 
 template <bool least>
-void extremum_row(const u32* __restrict x, u32* __restrict best, size_t count) {
+inline i32 rank_or_nan(u32 bits) {
+    return choose(is_nan_bits(bits), nan_rank<least>, rank_of(bits));
+}
+
+template <bool least>
+inline u32 bits_of_rank(i32 rank) {
+    return rank == nan_rank<least> ? nan_bits : static_cast<u32>(rank_of(static_cast<u32>(rank)));
+}
+
+template <bool least>
+u32 extremum(const u32* __restrict x, size_t count) {
+    i32 best = rank_or_nan<least>(x[0]);
     for (size_t i = 0; i < count; ++i) {
-        const i32 a = rank_of(best[i]), b = rank_of(x[i]);
-        const u32 kept = (least ? b < a : b > a) ? x[i] : best[i];
-        best[i] = (is_nan_bits(x[i]) | is_nan_bits(best[i])) ? nan_bits : kept;
+        const i32 rank = rank_or_nan<least>(x[i]);
+        best = (least ? rank < best : rank > best) ? rank : best;
     }
+    return bits_of_rank<least>(best);
+}
+
+template <bool least>
+void extremum_row(const u32* __restrict x, i32* __restrict ranks, size_t count) {
+    for (size_t i = 0; i < count; ++i) {
+        const i32 rank = rank_or_nan<least>(x[i]);
+        ranks[i] = (least ? rank < ranks[i] : rank > ranks[i]) ? rank : ranks[i];
+    }
+}
+
+template <bool least>
+void extremum_end(i32* ranks, size_t count) {
+    for (size_t i = 0; i < count; ++i) ranks[i] = static_cast<i32>(bits_of_rank<least>(ranks[i]));
 }
 
 // What wins: by value, zeros alike; a NaN beats every number.
 template <bool least>
 inline i32 key_of(u32 bits) {
     const i32 size = static_cast<i32>(bits & magnitude_bits);
-    const bool negative = static_cast<i32>(bits) < 0;
-    const i32 order = negative != least ? -size : size;
-    return size > infinity_bits ? 0x7fffffff : order;
+    const i32 sign = static_cast<i32>(least ? ~bits : bits) >> 31;  // -1: the order is negated
+    return choose(size > infinity_bits, 0x7fffffff, (size ^ sign) - sign);
 }
 
 template <bool least>
 size_t winner(const u32* __restrict x, size_t count, i32* key) {
-    constexpr size_t piece = 512;
+    constexpr size_t piece = 1024;
     i32 best = -0x7fffffff - 1;
     size_t start = 0;
     for (size_t i = 0; i < count; i += piece) {
         const size_t some = count - i < piece ? count - i : piece;
-        i32 greatest = key_of<least>(x[i]);
+        i32 greatest = -0x7fffffff - 1;
         for (size_t j = 0; j < some; ++j) {
             const i32 k = key_of<least>(x[i + j]);
             greatest = k > greatest ? k : greatest;
@@ -423,6 +444,7 @@ const ReduceKernels reduce_kernels = {
     multiply_row,
     {extremum<false>, extremum<true>},
     {extremum_row<false>, extremum_row<true>},
+    {extremum_end<false>, extremum_end<true>},
     {winner<false>, winner<true>},
     {winner_row<false>, winner_row<true>},
     scan,

@@ -18,27 +18,35 @@ using u64 = std::uint64_t;
 
 constexpr std::size_t part_sorted = 1 << 15;
 
+constexpr u32 zero_key = 0x80000000;
+
+constexpr u32 nan_key(bool descending) { return descending ? 0 : 0xffffffff; }
+
 u32 key_of(u32 bits, bool descending) {
     const u32 magnitude = bits & 0x7fffffff;
     const bool negative = bits >> 31 != 0;
-    // The value's place among all numbers, upward or downward; 2^31 for both zeros.
-    const u32 key = negative != descending ? 0x80000000u - magnitude : 0x80000000u + magnitude;
-    return magnitude > 0x7f800000 ? (descending ? 0 : 0xffffffff) : key;
+    // The value's place among all numbers, upward or downward.
+    const u32 key = negative != descending ? zero_key - magnitude : zero_key + magnitude;
+    return magnitude > 0x7f800000 ? nan_key(descending) : key;
 }
 
-// Sorts `count` pairs (key, position) by 11 bits at a time; returns the one of both that holds them.
-u64* radix_sort(u64* pairs, u64* other, std::size_t count) {
-    constexpr int digits = 3, bits = 11;
+u32 key_in(u32 key) { return key; }
+u32 key_in(u64 pair) { return static_cast<u32>(pair >> 32); }
+
+// Sorts `count` elements by their keys, some bits at a time; returns the one of both that holds
+// them.
+template <int bits, typename T>
+T* radix_sort(T* elements, T* other, std::size_t count) {
+    constexpr int digits = (32 + bits - 1) / bits;
     constexpr std::size_t values = std::size_t{1} << bits;
     u32 counts[digits][values] = {};
     for (std::size_t i = 0; i < count; ++i) {
-        const u32 key = static_cast<u32>(pairs[i] >> 32);
+        const u32 key = key_in(elements[i]);
         for (int d = 0; d < digits; ++d) ++counts[d][key >> (d * bits) & (values - 1)];
     }
     for (int d = 0; d < digits; ++d) {
         u32* of_digit = counts[d];
-        const u32 first = static_cast<u32>(pairs[0] >> 32) >> (d * bits) & (values - 1);
-        if (of_digit[first] == count) continue;  // all alike
+        if (of_digit[key_in(elements[0]) >> (d * bits) & (values - 1)] == count) continue;
         u32 sum = 0;
         for (std::size_t v = 0; v < values; ++v) {
             const u32 some = of_digit[v];
@@ -46,24 +54,84 @@ u64* radix_sort(u64* pairs, u64* other, std::size_t count) {
             sum += some;
         }
         for (std::size_t i = 0; i < count; ++i) {
-            const u64 pair = pairs[i];
-            other[of_digit[pair >> 32 >> (d * bits) & (values - 1)]++] = pair;
+            const T element = elements[i];
+            other[of_digit[key_in(element) >> (d * bits) & (values - 1)]++] = element;
         }
-        std::swap(pairs, other);
+        std::swap(elements, other);
     }
-    return pairs;
+    return elements;
 }
 
-// The first `wanted` pairs in order; `room` has space for `count` more.
-const u64* order(u64* pairs, u64* room, std::size_t count, std::size_t wanted) {
-    if (wanted < count / 8) {
-        // Pairs differ, as positions do: selecting and sorting is stable.
-        std::nth_element(pairs, pairs + wanted, pairs + count);
-        count = wanted;
+// `room` has space for `count` more.
+template <typename T>
+T* order(T* elements, T* room, std::size_t count) {
+    if (count > 8192) return radix_sort<11>(elements, room, count);
+    if (count > 64) return radix_sort<8>(elements, room, count);
+    for (std::size_t i = 1; i < count; ++i) {
+        const T element = elements[i];
+        std::size_t at = i;
+        for (; at > 0 && elements[at - 1] > element; --at) elements[at] = elements[at - 1];
+        elements[at] = element;
     }
-    if (count > 2048) return radix_sort(pairs, room, count);
-    std::sort(pairs, pairs + count);
-    return pairs;
+    return elements;
+}
+
+// One line: `length` elements, `step` apart, of which the first `wanted` in order go to `to`,
+// `apart` from each other.
+struct Line {
+    const u32* from;
+    std::ptrdiff_t step;
+    std::size_t length, wanted;
+    bool descending;
+    u32* to;
+    std::size_t apart;
+
+    u32 at(std::size_t i) const { return from[static_cast<std::ptrdiff_t>(i) * step]; }
+};
+
+// Positions, or values by their positions. `room` has space for 2 * length pairs.
+void order_pairs(const Line& line, bool positions, u64* room) {
+    for (std::size_t i = 0; i < line.length; ++i) {
+        room[i] = static_cast<u64>(key_of(line.at(i), line.descending)) << 32 | i;
+    }
+    std::size_t count = line.length;
+    if (line.wanted < count / 8) {
+        // Pairs differ, as positions do: selecting is stable.
+        std::nth_element(room, room + line.wanted, room + count);
+        count = line.wanted;
+        std::sort(room, room + count);  // radix would lose the order of positions
+    } else {
+        room = order(room, room + line.length, count);
+    }
+    for (std::size_t i = 0; i < line.wanted; ++i) {
+        const u32 position = static_cast<u32>(room[i]);
+        line.to[i * line.apart] = positions ? position : line.at(position);
+    }
+}
+
+// All values: keys alone tell them, but for zeros and NaNs, which keep their order in the line.
+// `room` has space for 3 * length keys.
+void order_values(const Line& line, u32* room) {
+    u32* alike = room + 2 * line.length;  // zeros from the start, NaNs from the end
+    std::size_t zeros = 0, nans = 0;
+    for (std::size_t i = 0; i < line.length; ++i) {
+        const u32 bits = line.at(i), magnitude = bits & 0x7fffffff;
+        room[i] = key_of(bits, line.descending);
+        if (magnitude == 0) alike[zeros++] = bits;
+        if (magnitude > 0x7f800000) alike[line.length - ++nans] = bits;
+    }
+    const u32* keys = order(room, room + line.length, line.length);
+    zeros = nans = 0;
+    for (std::size_t i = 0; i < line.length; ++i) {
+        const u32 key = keys[i];
+        // The inverse of key_of.
+        const bool below = key < zero_key;
+        const u32 magnitude = below ? zero_key - key : key - zero_key;
+        u32 bits = magnitude | (below != line.descending ? 0x80000000u : 0);
+        if (key == zero_key) bits = alike[zeros++];
+        if (key == nan_key(line.descending)) bits = alike[line.length - ++nans];
+        line.to[i * line.apart] = bits;
+    }
 }
 
 }  // namespace
@@ -90,20 +158,14 @@ void sort(const View& x, int axis, bool descending, std::size_t wanted, bool pos
             failed = true;
             return;
         }
-        u64* pairs = memory.get();
-        for (std::size_t line = part * each; line < part_end(part, each, count); ++line) {
-            const u32* from = data + lines.offset(line);
-            for (std::size_t i = 0; i < length; ++i) {
-                const u32 bits = from[static_cast<std::ptrdiff_t>(i) * step];
-                pairs[i] = static_cast<u64>(key_of(bits, descending)) << 32 | i;
-            }
-            const u64* ordered = order(pairs, pairs + length, length, wanted);
+        for (std::size_t i = part * each; i < part_end(part, each, count); ++i) {
             // Results are [before, wanted, after].
-            u32* to = static_cast<u32*>(out) + line / after * wanted * after + line % after;
-            for (std::size_t i = 0; i < wanted; ++i) {
-                const u32 position = static_cast<u32>(ordered[i]);
-                to[i * after] =
-                    positions ? position : from[static_cast<std::ptrdiff_t>(position) * step];
+            const Line line{data + lines.offset(i), step, length, wanted, descending,
+                            static_cast<u32*>(out) + i / after * wanted * after + i % after, after};
+            if (positions || wanted < length) {
+                order_pairs(line, positions, memory.get());
+            } else {
+                order_values(line, reinterpret_cast<u32*>(memory.get()));
             }
         }
     });
