@@ -25,7 +25,6 @@ from bittrue.dtypes import Specials
 from bittrue.encoding import Format, Rounding, convert_lane, formats
 from bittrue.encoding.lanes import Number, to_float, to_integer
 
-
 SMALL = (
     "HiF8", "E4M3", "E5M2", "E3M2", "E2M3", "E2M1X2", "E1M2X2", "HiF4X2", "E8M0",
     "S8", "U8", "S4X2", "U4X2",
