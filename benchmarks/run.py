@@ -1,5 +1,7 @@
 """Run the benchmarks and print their table: `make bench ARGS="--quick --json FILE"`.
 
+Names restrict it: `bench_convert` is a module, `bench_operations.sums` one benchmark of it.
+
 A benchmark is a function that takes a budget and yields rows; a module `bench_*` lists its own in
 `BENCHMARKS`, and `MODULES` lists the modules. Times are nanoseconds of one call.
 """
@@ -18,7 +20,13 @@ from typing import Any
 
 from timing import FULL, QUICK, Row, Sample
 
-MODULES = ("bench_resolution", "bench_convert", "bench_postprocess", "bench_elementary")
+MODULES = (
+    "bench_resolution",
+    "bench_convert",
+    "bench_postprocess",
+    "bench_elementary",
+    "bench_operations",
+)
 
 HEAD = ("group", "ours", "min", "median", "peer", "min", "median", "ratio")
 
@@ -101,12 +109,14 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="few repeats, rough numbers")
     parser.add_argument("--json", metavar="FILE", type=Path, help="write machine and rows as JSON")
     parser.add_argument("--markdown", metavar="FILE", type=Path, help="write the table as Markdown")
+    parser.add_argument("names", nargs="*", help="modules or benchmarks to run; all without")
     options = parser.parse_args()
     budget = QUICK if options.quick else FULL
     rows: list[Row] = []
-    for module in map(importlib.import_module, MODULES):
-        for benchmark in module.BENCHMARKS:
-            rows.extend(benchmark(budget))
+    for name in MODULES:
+        for benchmark in importlib.import_module(name).BENCHMARKS:
+            if not options.names or {name, f"{name}.{benchmark.__name__}"} & set(options.names):
+                rows.extend(benchmark(budget))
     print("\n".join(text(rows)))
     if options.json is not None:
         data = {"machine": machine(), "rows": list(map(plain, rows))}

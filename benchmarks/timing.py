@@ -104,7 +104,9 @@ def processes(budget: Budget, *statements: str) -> tuple[Sample, ...]:
     for _ in range(budget.repeats + 1):
         for kept, command in zip(times, commands, strict=True):
             start = perf_counter_ns()
-            subprocess.run(command, check=True)  # noqa: S603 - our own interpreter and statement
+            subprocess.run(  # noqa: S603 - our own interpreter and statement
+                command, check=True, stdout=subprocess.DEVNULL
+            )
             kept.append(perf_counter_ns() - start)
     # The first round fills the file cache.
     return tuple(Sample.of(kept[1:]) for kept in times)

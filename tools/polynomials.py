@@ -17,7 +17,7 @@ import argparse
 import struct
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil
 from pathlib import Path
 
@@ -182,6 +182,10 @@ atanh_ratio = series_or(  # 2 atanh(s) / s of z = s^2
     lambda z: 2 * gmpy2.atanh(gmpy2.sqrt(z)) / gmpy2.sqrt(z),
     lambda k: mpfr(2) / (2 * k + 1),
 )
+log_ratio = series_or(  # log(1 + r) / r
+    lambda r: gmpy2.log1p(r) / r,
+    lambda k: (-1) ** k / mpfr(k + 1),
+)
 log2_ratio = series_or(  # log2(1 + r) / r
     lambda r: gmpy2.log1p(r) / (r * LN2),
     lambda k: (-1) ** k / ((k + 1) * LN2),
@@ -238,14 +242,20 @@ def polynomials() -> list[Polynomial]:
         lambda r: abs(r) / abs(1 + expm1_tail(r) * r),
         "(e^r - 1 - r) / r^2, relative to e^r - 1 after r + r^2 p(r)",
     )
+    eighth, eighth_ln2 = half / 8, half_ln2 / 8
     return [
         relative("exp", 8, (-half_ln2, half_ln2), gmpy2.exp, "e^r"),
         relative("exp2", 8, (-half, half), exp2, "2^f"),
         tail,
+        relative("eighths_exp", 5, (-eighth_ln2, eighth_ln2), gmpy2.exp, "e^r"),
+        relative("eighths_exp2", 5, (-eighth, eighth), exp2, "2^f"),
+        replace(tail, name="eighths_expm1", degree=4, interval=(-eighth_ln2, eighth_ln2)),
         relative("log", 5, squares, atanh_ratio, "2 atanh(s) / s of s^2"),
         relative("log2", 5, squares, atanh2_ratio, halves),
         relative("pow_log2", 6, squares, atanh2_ratio, halves),
-        relative("table_log2", 7, (-reach, reach), log2_ratio, "log2(1 + r) / r"),
+        relative("table_pow_log2", 7, (-reach, reach), log2_ratio, "log2(1 + r) / r"),
+        relative("table_log2", 6, (-reach, reach), log2_ratio, "log2(1 + r) / r"),
+        relative("table_log", 6, (-reach, reach), log_ratio, "log(1 + r) / r"),
         relative("sin", 6, angles, sin_ratio, "sin(r) / r of r^2"),
         relative("erf", 22, (mpfr(-1), erf_end), erf_centred, "erf(x) / x of x^2 / 8 - 1"),
     ]
@@ -290,14 +300,15 @@ class LogTable:
 
     offset: int
     factors: list[float]
+    binary_logarithms: list[float]
     logarithms: list[float]
     reach: float
 
 
 def log_table() -> LogTable:
-    """Derive the table: factors are reciprocals of the middles, logarithms to base 2 of those."""
+    """Derive the table: factors are reciprocals of the middles, logarithms are minus theirs."""
     offset = 0x3FE6_6000_0000_0000
-    factors, logarithms, reach = [], [], 0.0
+    factors, reach = [], 0.0
     for index in range(16):
         low, high = (
             struct.unpack("<d", struct.pack("<Q", offset + ((index + step) << 48)))[0]
@@ -305,9 +316,10 @@ def log_table() -> LogTable:
         )
         factor = 1.0 if low < 1 < high else 2 / (low + high)
         factors.append(factor)
-        logarithms.append(float(-gmpy2.log2(mpfr(factor))))
         reach = max(reach, abs(low * factor - 1), abs(high * factor - 1))
-    return LogTable(offset, factors, logarithms, reach * (1 + 2.0**-20))
+    binary = [float(-gmpy2.log2(mpfr(factor))) for factor in factors]
+    natural = [float(-gmpy2.log(mpfr(factor))) for factor in factors]
+    return LogTable(offset, factors, binary, natural, reach * (1 + 2.0**-20))
 
 
 def constants() -> list[tuple[str, str, str]]:
@@ -341,8 +353,18 @@ def constants() -> list[tuple[str, str, str]]:
         ("Their factors", "double log_table_factors[16]", doubles(table.factors)),
         (
             "Minus the logarithms to base 2 of the factors",
+            "double log_table_binary_logarithms[16]",
+            doubles(table.binary_logarithms),
+        ),
+        (
+            "Minus the natural logarithms of the factors",
             "double log_table_logarithms[16]",
             doubles(table.logarithms),
+        ),
+        (
+            "2^(j / 8)",
+            "double eighth_powers[8]",
+            doubles([float(exp2(mpfr(j) / 8)) for j in range(8)]),
         ),
         (
             "The first 384 bits of 2 / pi after the point, most significant first",

@@ -185,6 +185,8 @@ def broadcast_shapes(operation: str, shapes: Iterable[Shape]) -> Shape:
     Raises `ValueError` where extents differ and neither is 1.
     """
     given = tuple(shapes)
+    if given and given.count(given[0]) == len(given):
+        return given[0]
     rank = max((len(shape) for shape in given), default=0)
     result = []
     for axis in range(-rank, 0):

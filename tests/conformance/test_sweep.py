@@ -86,6 +86,34 @@ def test_sweep_finds_a_planted_fault(monkeypatch):
     assert not ordinary.passed
 
 
+@pytest.mark.parametrize("level", ["baseline", "v3", "v4"])
+@pytest.mark.parametrize("operation", cpu.PRIMITIVES)
+def test_recorded_results(operation, level):
+    """Every result for operands in [1/2, 2) is the one that MPFR gave when it was recorded."""
+    before = cpu.level()
+    try:
+        cpu.set_level(level)
+    except ValueError:
+        pytest.skip(f"this machine has no level {level}")
+    try:
+        begun = replace(sweep.start(operation), done=0x3F00_0000, total=0x4000_0000)
+        found = sweep.run(begun)
+    finally:
+        cpu.set_level(before)
+    assert found.recorded == sweep.RECORDED == 1 << 24
+    assert found.passed, (found.unequal, found.shown)
+
+
+def test_sweep_finds_a_departure_from_the_record(monkeypatch, capsys):
+    digests = list(sweep.recorded_digests()["exp"])
+    digests[0x3F] = f"{int(digests[0x3F], 16) ^ 1:016x}"
+    monkeypatch.setattr(sweep, "recorded_digests", lambda: {"exp": digests})
+    begun = replace(sweep.start("exp"), done=0x3E00_0000, total=0x4000_0000)
+    monkeypatch.setattr(sweep, "start", lambda *_, **__: begun)
+    assert main(["sweep", "exp"]) == 1
+    assert "exp 3f000000 to 3fffffff: not MPFR's results" in capsys.readouterr().out
+
+
 def test_sweep_of_pow_draws_the_same_pairs():
     first, second = (sweep.run(sweep.start("pow", every=True, pairs=20_000)) for _ in range(2))
     assert replace(first, seconds=0) == replace(second, seconds=0)

@@ -1,7 +1,9 @@
 """Bits of the elementary kernels at every instruction level, against Generic and typed values."""
 
+import ctypes
 import random
 from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import partial
 
 import numpy as np
@@ -200,11 +202,11 @@ def test_every_length_and_in_place(name: str) -> None:
         assert x.view(np.uint32).tolist() == alone[:length]
 
 
-def apply(name: str, x: np.ndarray, out: np.ndarray) -> None:
+def apply(name: str, x: np.ndarray, out: np.ndarray, threads: int = 1) -> None:
     if name == "pow":
-        cpu.power(x, np.full(len(x), 1.5, np.float32), out)
+        cpu.power(x, np.full(len(x), 1.5, np.float32), out, threads)
     else:
-        cpu.elementary(name, x, out)
+        cpu.elementary(name, x, out, threads)
 
 
 def run_one(name: str, patterns: list[int]) -> list[int]:
@@ -216,6 +218,40 @@ def run_one(name: str, patterns: list[int]) -> list[int]:
 def test_threads_share_the_work() -> None:
     patterns = random_patterns(seed=16, count=100_001)
     assert run("exp", patterns, threads=4) == run("exp", patterns, threads=1)
+
+
+FE_UPWARD, FE_DOWNWARD = 0x800, 0x400  # of x86; `fegetround` has the same values
+C = ctypes.CDLL(None)
+
+
+@contextmanager
+def hostile_caller(rounding: int) -> Iterator[None]:
+    """Round in a direction and flush subnormals on the calling thread."""
+    assert C.fesetround(rounding) == 0
+    _native.set_flush_to_zero(True)
+    try:
+        yield
+        assert C.fegetround() == rounding
+        assert _native.set_flush_to_zero(False)
+    finally:
+        _native.set_flush_to_zero(False)
+        C.fesetround(0)
+
+
+@pytest.mark.parametrize("name", [*REFERENCE, "pow"])
+@pytest.mark.parametrize("threads", [1, 3])
+@pytest.mark.usefixtures("level")
+def test_state_of_the_caller_changes_no_bit(name: str, threads: int) -> None:
+    """Nor does the call change that state, in which the workers have no part."""
+    patterns = random_patterns(seed=17, count=50_000)
+    patterns += range(0x10, 0x0090_0000, 0x1001)  # subnormal, as results of some are too
+    x = array_of(patterns)
+    wanted, got = np.empty_like(x), np.empty_like(x)
+    apply(name, x, wanted)
+    for rounding in (FE_UPWARD, FE_DOWNWARD):
+        with hostile_caller(rounding):
+            apply(name, x, got, threads)
+        assert np.array_equal(got.view(np.uint32), wanted.view(np.uint32))
 
 
 @pytest.mark.parametrize("name", ["exp", "gelu"])

@@ -5,6 +5,7 @@ import random
 from collections.abc import Iterator
 from fractions import Fraction
 
+import gmpy2
 import numpy as np
 import pytest
 
@@ -132,3 +133,67 @@ def test_pow_near_one_is_no_tie() -> None:
     """Tiny exponents: the power is 1 and a little, and no precision is spent on it."""
     tiny = [0x3300_0000, 0x3280_0000, 0x0000_0001, 0x0080_0000, 0xB380_0000]
     assert_bits(list(itertools.product([0x3F7F_FFFF, 0x3F80_0001, 0x7F7F_FFFF, 1], tiny)))
+
+
+# Published by CORE-MATH (powf.wc, Zimmermann 2022): from searches over all bases for ranges of
+# exponents, those of the hardest whose power lies near the middle of two neighbours.
+HARDEST = [
+    ("0x1.49b684p-69", "0x1.1509f6p+0"),
+    ("0x1.aa25fp-122", "0x1.04d8e4p+0"),
+    ("0x1.403804p-89", "-0x1.59af46p-24"),
+    ("0x1.eed4a8p+84", "-0x1.554912p-24"),
+    ("0x1.50cbb4p-41", "-0x1.62bcc2p-24"),
+    ("0x1.f4ff26p-81", "0x1.2a584p+0"),
+    ("0x1.b81db4p+105", "-0x1.5b661p-24"),
+    ("0x1.f61294p+111", "-0x1.3b0004p-24"),
+    ("0x1.95c6c2p+113", "0x1.1f771cp+0"),
+    ("0x1.3382aep-85", "-0x1.46e554p-24"),
+    ("0x1.418402p-28", "-0x1.685edp-24"),
+    ("0x1.cc53e8p-96", "0x1.1bb752p+0"),
+    ("0x1.2e9178p-119", "0x1.023178p+0"),
+    ("0x1.15c536p+12", "-0x1.40060ap-24"),
+    ("0x1.767d72p-31", "0x1.002808p+0"),
+    ("0x1.2ccb16p-12", "0x1.0b9bdp+0"),
+    ("0x1.cc0b74p+14", "0x1.3076dep+0"),
+    ("0x1.3e4b38p+35", "0x1.1dc21ap+0"),
+    ("0x1.c1243cp-1", "0x1.26ef18p+0"),
+    ("0x1.89abdep-68", "0x1.1e783ap+0"),
+    ("0x1.8029bep+15", "0x1.2d8c12p+0"),
+    ("0x1.9b35c6p+6", "0x1.053cc8p+0"),
+]
+
+# From the same list: where a power nearly leaves binary32, and exponents that are hard for bases
+# near 1.
+EDGES = [
+    ("0x1.ffff3p-1", "0x1.adf694p+23"),
+    ("0x1.ffff3p-1", "0x1.adf692p+23"),
+    ("0x1.fffd34p-1", "0x1.f39e46p+21"),
+    ("0x1.fffd34p-1", "0x1.f39e44p+21"),
+    ("0x1.fffffep-1", "-0x1.8efe08p+29"),
+    ("0x1.fffffep-1", "0x1.67a6fp+30"),
+    ("0x1.8fdb0ep-21", "0x1.a31bp-102"),
+    ("0x1.9a1p-20", "0x1.ep+0"),
+    ("-0x1.4007fcp+0", "0x1.fa97p+18"),
+    ("-0x1p-149", "-0x1.000002p+23"),
+]
+
+
+def bits_of(text: str) -> int:
+    value = np.float32(float.fromhex(text))
+    assert float(value) == float.fromhex(text)
+    return int(value.view(np.uint32))
+
+
+def nearness(base: str, exponent: str) -> float:
+    """Return how near the power is to a middle of neighbours: minus log2 of the part of a step."""
+    with gmpy2.context(precision=200):
+        power_ = gmpy2.mpfr(float.fromhex(base)) ** gmpy2.mpfr(float.fromhex(exponent))
+        steps = power_ * gmpy2.mpfr(2) ** (24 - gmpy2.get_exp(power_))
+        return float(-gmpy2.log2(abs(steps - gmpy2.floor(steps) - gmpy2.mpfr(0.5))))
+
+
+@pytest.mark.usefixtures("level")
+def test_pow_published_hardest_cases() -> None:
+    # A case that was typed wrongly is near nothing.
+    assert all(nearness(base, exponent) > 48.5 for base, exponent in HARDEST)
+    assert_bits([(bits_of(base), bits_of(exponent)) for base, exponent in HARDEST + EDGES])

@@ -58,3 +58,29 @@ def control_of(case: dict[str, Any]) -> PostProcess:
         case["rmode"],
         bool(case["sat"]),
     )
+
+
+def exact_affine(
+    significand: Any, exponent: Any, negative: Any, offset: Any, *, saturate: bool = False,
+    offset_bits: int = 9, d_bits: int = 8,
+) -> tuple[Any, Any, Any]:  # fmt: skip
+    """Round to nearest even, saturate, add, clamp or wrap into D: int64 alone.
+
+    `significand` is below 2^43; the value is ``significand * 2**exponent``. Returns D as integers,
+    what was outside a range, and what was rounded.
+    """
+    up = np.clip(exponent, 0, 20)  # beyond, every nonzero number is outside the intermediate
+    down = np.clip(-exponent, 0, 46)  # beyond, every number is below a quarter
+    kept = (significand << up) >> down
+    rest = (significand << up) - (kept << down)
+    half = (np.int64(1) << down) >> 1
+    inexact = rest != 0
+    kept += inexact & ((rest > half) | ((rest == half) & (kept & 1 == 1)))
+    value = np.where(negative, -kept, kept)
+    saturated = np.clip(value, -(1 << (offset_bits - 1)), (1 << (offset_bits - 1)) - 1)
+    total = saturated + offset
+    least = -(1 << (d_bits - 1))
+    clamped = np.clip(total, least, -1 - least)
+    outside = (saturated != value) | (clamped != total)
+    wrapped = ((total - least) & ((1 << d_bits) - 1)) + least
+    return clamped if saturate else wrapped, outside, inexact

@@ -81,7 +81,8 @@ def _row(found: Sweep) -> tuple[str, ...]:
         f"{found.total:,} {kind}",
         f"{found.special:,}",
         f"{found.near:,}",
-        str(found.departures),
+        f"{found.recorded:,}",
+        str(found.departures + len(found.unequal)),
         f"{found.bound}",
         error,
         f"{found.seconds:.0f} s",
@@ -93,7 +94,8 @@ HEAD = (
     "level",
     "taken",
     "special",
-    "against MPFR",
+    "near a boundary",
+    "as MPFR",
     "departures",
     "bound / 2^-53",
     "worst error / 2^-53",
@@ -146,4 +148,7 @@ def execute(options: argparse.Namespace) -> int:
                     f"{one.operation} {operands}: expected {wrong.expected:08x}, "
                     f"got {wrong.got:08x}",
                 )
+            for first in one.unequal:
+                last = first + sweep.RECORDED - 1
+                emit(STDOUT, f"{one.operation} {first:08x} to {last:08x}: not MPFR's results")
     return 0 if all(one.passed for one in found) else 1

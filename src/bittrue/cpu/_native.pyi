@@ -96,6 +96,13 @@ def set_narrow_tiles(narrow: bool) -> None:
     Choose the tiles of products at level v4, for tests; the bits never depend on them.
     """
 
+def arithmetic(rounds: int) -> int:
+    """
+    Multiply and add binary32 in registers, unfused; return the number of operations.
+
+    Their rate is the limit of a product: a yardstick for benchmarks.
+    """
+
 def elementwise_names() -> list[str]:
     """
     Return the names of the elementwise functions; the position of one is its code.
@@ -153,17 +160,17 @@ def elementary(name: str, x: Annotated[NDArray[numpy.float32], dict(shape=(None,
 def elementary_pow(x: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], y: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], out: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu')], threads: int) -> None:
     """Write ``x ** y`` to ``out``, like ``elementary``."""
 
-def elementary_sweep(name: str, first: int, count: int, every: bool, threads: int) -> tuple[int, list[int], int, int, float, int]:
+def elementary_sweep(name: str, first: int, count: int, every: bool, threads: int) -> tuple[int, list[int], int, int, float, int, int]:
     """
     Sweep ``count`` bit patterns from ``first`` on.
 
     Returns: special operands, which a rule answers; inputs within twice the error bound of
     a rounding boundary; and, where ``every`` runs the slow path on each operand too, how
     many results differ from its own, the first such input, the worst relative error of the
-    fast path's double in 2**-53, and its input.
+    fast path's double in 2**-53, and its input; and the digest of all results.
     """
 
-def elementary_sweep_pow(x: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], y: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], every: bool, threads: int) -> tuple[int, list[int], int, int, float, int]:
+def elementary_sweep_pow(x: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], y: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], every: bool, threads: int) -> tuple[int, list[int], int, int, float, int, int]:
     """Sweep pairs likewise; inputs are indices of pairs."""
 
 def elementary_units(name: str) -> int:

@@ -57,7 +57,7 @@ class SweepFindings:
     that the error bound of the fast path, taken twice, leaves them open: bit patterns, or indices
     of pairs. Where the slow path was run on each operand, `departures` counts the results that
     differ from its own; `worst_error` is how far the fast path's double was off, relative, in
-    2**-53, at `worst_input`.
+    2**-53, at `worst_input`. `digest` is of all results; of pairs there is none.
     """
 
     special: int
@@ -66,6 +66,7 @@ class SweepFindings:
     first_departure: int
     worst_error: float
     worst_input: int
+    digest: int
 
 
 def sweep_patterns(

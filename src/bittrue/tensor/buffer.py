@@ -61,6 +61,9 @@ NAMED: tuple[tuple[str, SimpleDType], ...] = (
 
 _BY_NUMPY_NAME = dict(NAMED)
 
+_BY_ARRAY_DTYPE = {row.array: row.dtype for row in STORAGE}
+"""The stored ones by the dtype itself: NumPy takes microseconds to spell a name."""
+
 
 def storage_of(dtype: SimpleDType) -> StorageRow:
     """Return how `dtype` is stored; `NotImplementedError` for one that is not."""
@@ -125,7 +128,7 @@ def dtype_of_array(array: AnyArray | np.generic) -> SimpleDType:
 
     Raises `PromotionError` (a `TypeError`) for a dtype without a descriptor.
     """
-    dtype = _BY_NUMPY_NAME.get(array.dtype.name)
+    dtype = _BY_ARRAY_DTYPE.get(array.dtype) or _BY_NUMPY_NAME.get(array.dtype.name)
     if dtype is not None:
         return dtype
     raise PromotionError(

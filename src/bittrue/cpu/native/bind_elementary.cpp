@@ -132,11 +132,11 @@ void elementary_pow(const Source& x, const Source& y, const Destination& out, in
 
 // In the order of the fields of SweepFindings in cpu/elementary.py.
 using Findings = std::tuple<std::uint64_t, std::vector<std::uint32_t>, std::uint64_t,
-                            std::uint32_t, double, std::uint32_t>;
+                            std::uint32_t, double, std::uint32_t, std::uint64_t>;
 
 Findings as_tuple(const bittrue::SweepFindings& found) {
     return {found.special,         found.near_ones,   found.departures,
-            found.first_departure, found.worst_error, found.worst_input};
+            found.first_departure, found.worst_error, found.worst_input, found.digest};
 }
 
 Findings elementary_sweep(const std::string& name, std::uint64_t first, std::uint64_t count,
@@ -192,7 +192,7 @@ void bind_elementary(nb::module_& m) {
           "Returns: special operands, which a rule answers; inputs within twice the error bound of\n"
           "a rounding boundary; and, where ``every`` runs the slow path on each operand too, how\n"
           "many results differ from its own, the first such input, the worst relative error of the\n"
-          "fast path's double in 2**-53, and its input.");
+          "fast path's double in 2**-53, and its input; and the digest of all results.");
     m.def("elementary_sweep_pow", &elementary_sweep_pow, "x"_a.noconvert(), "y"_a.noconvert(),
           "every"_a, "threads"_a, "Sweep pairs likewise; inputs are indices of pairs.");
     m.def("elementary_units", &elementary_units, "name"_a,

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "levels.h"
+#include "strip_encoding.h"
 #include "strips.h"
 #include "threads.h"
 
@@ -85,39 +86,6 @@ void* lane_address(const LaneType& type, void* base, std::size_t i) {
 
 // --- parameters of the kernels ------------------------------------------------------------------
 
-template <typename U>
-struct WordType;
-
-template <>
-struct WordType<u32> {
-    static constexpr int bits = 32, fraction = 23, exponent = 8, bias = 127;
-};
-
-template <>
-struct WordType<u64> {
-    static constexpr int bits = 64, fraction = 52, exponent = 11, bias = 1023;
-};
-
-template <typename U>
-LaneType word_type() {
-    using W = WordType<U>;
-    LaneType type;
-    type.kind = Kind::fixed;
-    type.specials = Specials::ieee;
-    type.word_bits = W::bits;
-    type.sign_bit = W::bits - 1;
-    type.exponent_bits = W::exponent;
-    type.fraction_bits = W::fraction;
-    type.bias = W::bias;
-    type.emin = 1 - W::bias;
-    type.has_signed_zero = type.has_subnormal = type.has_infinity = type.has_nan = true;
-    type.magnitude_mask = type.word_mask() >> 1;
-    type.infinity = ((u64{1} << W::exponent) - 1) << W::fraction;
-    type.max_finite = type.infinity - 1;
-    type.canonical_nan = type.infinity | u64{1} << (W::fraction - 1);
-    return type;
-}
-
 // Whether the carrier of a fixed format is a word: FP32, FP64, and FP32 with low bits zero.
 template <typename U>
 bool is_word(const LaneType& type) {
@@ -190,108 +158,6 @@ Decoding<U> decoding_of(const LaneType& source) {
         d.nan_magnitude = last;
     }
     return d;
-}
-
-// Words below `tiny` underflow when inexact: they do not round up to the smallest normal on a grid
-// without end of `fraction_bits`. The step of that grid just below the smallest normal is
-// 2^tiny_shift words (half a word where the format keeps every bit); the modes round up to it from
-// a distance of up to half a step, up to less than a whole one, or never.
-template <typename U>
-void set_tiny(Encoding<U>& e, const LaneType& destination, int rounding) {
-    using W = WordType<U>;
-    if (!destination.has_subnormal) return;
-    const int width = destination.kind == Kind::variable ? 1 : destination.fraction_bits;
-    const int shift = W::fraction - width - (destination.emin == 1 - W::bias ? 1 : 0);
-    const U half = shift >= 1 ? U{1} << (shift - 1) : 0;
-    const U below_step = shift >= 0 ? (U{1} << shift) - 1 : 0;
-    U reach[2] = {0, 0};
-    switch (rounding) {
-        case rne:
-        case rna: reach[0] = reach[1] = half; break;
-        case rhb: reach[0] = half, reach[1] = half > 0 ? half - 1 : 0; break;
-        case rtp: reach[0] = below_step; break;
-        case rtm: reach[1] = below_step; break;
-        default: break;  // toward zero; to odd, which the number below is; random: by its words
-    }
-    e.tiny[0] = e.smallest_normal - reach[0];
-    e.tiny[1] = e.smallest_normal - reach[1];
-    e.tiny_shift = shift > 0 ? shift : 0;
-}
-
-// The greatest word that does not overflow to nearest even.
-template <typename U>
-U greatest_finite(const LaneType& destination, bool saturate) {
-    const LaneType type = word_type<U>();
-    U finite = 0, over = static_cast<U>(type.infinity);
-    while (over - finite > 1) {
-        const U middle = finite + (over - finite) / 2;
-        const Lane lane = to_float(read_fixed(type, middle), destination, rne, saturate, 0);
-        (lane.flags & of ? over : finite) = middle;
-    }
-    return finite;
-}
-
-template <typename U>
-void set_nearest(Encoding<U>& e, const LaneType& destination, bool over_is_nan, bool saturate) {
-    using W = WordType<U>;
-    e.parity = destination.fraction_bits > 0 ? 1 : 0;
-    e.nearest = (U{1} << (e.drop - 1)) - e.parity - (e.rebias << e.drop);
-    e.grid = static_cast<U>(destination.emin + W::bias + e.drop) << W::fraction;
-    e.cap = e.over_code >> e.low_zero_bits;
-    e.nan_from = over_is_nan ? greatest_finite<U>(destination, saturate)
-                             : static_cast<U>(word_type<U>().infinity);
-    e.sign_shift = destination.sign_bit < 0 ? 0 : W::bits - 1 - destination.sign_bit;
-}
-
-template <typename U>
-Encoding<U> encoding_of(const LaneType& destination, int rounding, bool saturate) {
-    using W = WordType<U>;
-    Encoding<U> e{};
-    e.saturate = saturate;
-    if (destination.kind == Kind::integer) {
-        const IntegerRange range = integer_range(destination);
-        for (int negative = 0; negative < 2; ++negative) {
-            e.limit[negative] = static_cast<U>(range.magnitude[negative]);
-            e.clamped[negative] = static_cast<U>(
-                integer_code(destination, range.magnitude[negative], negative != 0));
-            e.infinity_integer[negative] =
-                saturate ? e.clamped[negative] : static_cast<U>(indefinite(destination));
-        }
-        e.nan_integer = saturate ? 0 : static_cast<U>(indefinite(destination));
-        e.infinity_flags = saturate ? of | nx : nv;
-        e.mask = static_cast<U>(destination.word_mask());
-        return e;
-    }
-    e.over_code = static_cast<U>(overflow(destination, false, saturate));
-    e.sign = destination.sign_bit < 0 ? 0 : U{1} << destination.sign_bit;
-    const bool over_is_nan = !saturate && !destination.has_infinity && destination.has_nan;
-    e.over_sign = over_is_nan ? 0 : e.sign;
-    if (destination.kind == Kind::scale) {
-        e.nan_code = static_cast<U>(destination.canonical_nan);
-        return e;
-    }
-    e.nan_code = saturate || !destination.has_nan ? 0 : static_cast<U>(destination.canonical_nan);
-    e.infinity_flags = destination.has_infinity && !saturate ? 0 : of | nx;
-    e.quiet_flags = saturate || destination.has_nan ? 0 : nv;
-    e.signaling_flags = nv;
-    e.smallest_normal = static_cast<U>(destination.emin + W::bias) << W::fraction;
-    set_tiny(e, destination, rounding);
-    if (destination.kind == Kind::variable) {
-        // The largest finite value 2^15, or what would follow it, 1.5 * 2^15: the code of infinity.
-        e.highest = static_cast<U>(15 + W::bias) << W::fraction;
-        if (!saturate) e.highest |= U{1} << (W::fraction - 1);
-        return e;
-    }
-    const int f = destination.fraction_bits;
-    e.drop = W::fraction - f;
-    e.rebias = static_cast<U>(destination.emin + W::bias - 1) << f;
-    e.subnormal_drop = destination.emin - f + W::bias + W::fraction;
-    e.max_code = static_cast<U>(destination.max_finite >> destination.low_zero_bits);
-    e.low_zero_bits = destination.low_zero_bits;
-    if (sizeof(U) == sizeof(u32) && rounding == rne && e.drop > 0) {
-        set_nearest(e, destination, over_is_nan, saturate);
-    }
-    return e;
 }
 
 // The word of a number that it holds exactly; false for another.
@@ -465,7 +331,7 @@ public:
                 continue;
             }
             const void* given = decoded;
-            if (halves_ != 0 || (plain_ && (from != to || direct_))) {
+            if (carriers_ != 0 || (plain_ && (from != to || direct_))) {
                 given = from;
             } else {
                 decode(from, decoded, lanes);
@@ -485,9 +351,10 @@ private:
         alignas(64) u32 words[strip_lanes] = {};
         alignas(64) u8 kept[strip_lanes];
         const std::size_t padded = (lanes + block_lanes - 1) / block_lanes * block_lanes;
-        if (halves_ != 0) {
-            std::memcpy(decoded, from, lanes * sizeof(u16));
-            pad(reinterpret_cast<u16*>(decoded), lanes, padded);
+        if (carriers_ != 0) {
+            std::memcpy(decoded, from, lanes * carriers_);
+            if (carriers_ == sizeof(u16)) pad(reinterpret_cast<u16*>(decoded), lanes, padded);
+            if (carriers_ == sizeof(u32)) pad(reinterpret_cast<u32*>(decoded), lanes, padded);
         } else {
             decode(from, decoded, lanes);
             pad(decoded, lanes, padded);
@@ -542,11 +409,33 @@ private:
         return encode_[quiet ? 0 : 1](encoding_, given, to, drawn, nullptr, lanes);
     }
 
+    // Conversions that the hardware does to nearest even.
+    const typename WordKernels<U>::Encode* single_of_integer(u32) const {
+        const bool covered = source.word_bits == 32 && rounding == rne && is_single(destination);
+        return covered ? words.integer_single[source.is_signed] : nullptr;
+    }
+    const typename WordKernels<U>::Encode* single_of_integer(u64) const { return nullptr; }
+
+    static bool is_single(const LaneType& type) {
+        return is_word<u32>(type) && type.low_zero_bits == 0;
+    }
+
     // The kernels for the destination, and whether they write its carriers.
     const typename WordKernels<U>::Encode* set_encode() {
+        if (hardware_ != nullptr) return hardware_;
+        if (sizeof(U) == sizeof(u64) && plain_ && rounding == rne && is_single(destination)) {
+            direct_ = true;
+            return words.narrow;
+        }
+        if (sizeof(U) == sizeof(u64) && is_word<u32>(source) && is_word<u64>(destination)) {
+            direct_ = true;
+            carriers_ = sizeof(u32);
+            return words.widen;
+        }
         if (const auto* nearest = nearest_of(U{})) {
             direct_ = true;
             halves_ = nearest_source(source);
+            carriers_ = halves_ != 0 ? sizeof(u16) : 0;
             return nearest;
         }
         if (destination.kind == Kind::integer) return words.integer[rounding];
@@ -588,6 +477,11 @@ private:
     void set_watch() {
         possible_ = nv | of | nx | uf;
         watched_ = destination.kind != Kind::scale;
+        if (hardware_ != nullptr) {
+            possible_ = nx;
+            watched_ = false;
+            return;
+        }
         if (destination.kind == Kind::integer) {
             possible_ = nv | of | nx;
             // Magnitudes tell nothing of an unsigned one: every negative number is out of range.
@@ -605,6 +499,7 @@ private:
             if (!destination.has_subnormal) possible_ &= ~uf;
             if (source.kind == Kind::fixed) narrow_to_source();
         }
+        if (carriers_ == sizeof(u32)) watched_ = false;  // what looks at strips sees words
     }
 
     // Flags that no value of a fixed source raises.
@@ -634,11 +529,17 @@ private:
             return true;
         }
         if (source.kind == Kind::integer) {
-            // 64-bit integers come with their lowest bits merged: see integers64.
-            const bool merged = source.word_bits == 64 && sizeof(U) == 8 && random == nullptr &&
+            if (const auto* single = single_of_integer(U{})) {
+                hardware_ = single;
+                plain_ = true;
+                return true;
+            }
+            // Integers as wide as a word come with their lowest bits merged: see integers_merged.
+            using W = WordType<U>;
+            const bool merged = source.word_bits == W::bits && random == nullptr &&
                                 (destination.kind == Kind::variable ||
                                  (destination.kind == Kind::fixed &&
-                                  destination.fraction_bits <= 38));
+                                  destination.fraction_bits <= 2 * W::fraction - W::bits - 2));
             if (!merged && !decodes_to<U>(source)) return false;
             integers_ = words.integers[source.is_signed][log2_bytes(source)];
             return true;
@@ -664,7 +565,9 @@ private:
     void (*decode_)(const Decoding<U>&, const void*, U*, std::size_t) = nullptr;
     void (*integers_)(const void*, U*, std::size_t) = nullptr;
     void (*look_up_)(const U*, const void*, U*, std::size_t) = nullptr;
-    int halves_ = 0;  // not 0: stage two reads the source itself, of 16 bits; see nearest_source
+    const typename WordKernels<U>::Encode* hardware_ = nullptr;
+    std::size_t carriers_ = 0;  // not 0: stage two reads the source itself, of so many bytes
+    int halves_ = 0;  // how it reads 16 bits: see nearest_source
     bool plain_ = false, direct_ = false, usable_ = false;
     alignas(64) U table_[256];
 };

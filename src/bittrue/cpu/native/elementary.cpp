@@ -12,8 +12,9 @@
 //
 // Error analysis. u = 2^-53. FMA is used where the level has it and rounds once less than product
 // and sum, so the bounds, made for the latter, hold for both. Approximation errors, and what
-// Horner's steps add, are those stated in elementary_polynomials.h. Every bound below is the sum of its terms, rounded up to a power of 2;
-// the sweep measures the error over all inputs and holds it to the bound.
+// Horner's steps add, are those stated in elementary_polynomials.h. Every bound below is the sum of
+// its terms, rounded up to a power of 2; the sweep measures the error over all inputs and holds it
+// to the bound.
 #include "elementary.h"
 
 #include "elementary_accurate.h"
@@ -81,6 +82,7 @@ typedef double DoubleVector __attribute__((vector_size(8 * double_lanes)));
 typedef uint64_t LongVector __attribute__((vector_size(8 * double_lanes)));
 typedef float FloatVector __attribute__((vector_size(4 * lanes)));
 typedef uint32_t WordVector __attribute__((vector_size(4 * lanes)));
+typedef uint32_t LowWords __attribute__((vector_size(8 * double_lanes)));
 
 using Doubles = Pack<DoubleVector, double_vectors>;
 using Longs = Pack<LongVector, double_vectors>;
@@ -124,15 +126,6 @@ BITTRUE_OPERATOR(>>)
 BITTRUE_INLINE Lanes operator|(Lanes a, Lanes b) {
     Lanes result;
     BITTRUE_EACH(a.part[i] | b.part[i]);
-}
-BITTRUE_INLINE Lanes operator&(Lanes a, Lanes b) {
-    Lanes result;
-    BITTRUE_EACH(a.part[i] & b.part[i]);
-}
-BITTRUE_INLINE bool any(Lanes a) {
-    unsigned found = 0;
-    for (const unsigned part : a.part) found |= part;
-    return found != 0;
 }
 
 template <typename To, typename V, int n>
@@ -193,7 +186,6 @@ namespace vector {
 BITTRUE_INLINE DoubleVector fma(DoubleVector a, DoubleVector b, DoubleVector c) {
     return _mm512_fmadd_pd(a, b, c);
 }
-BITTRUE_INLINE DoubleVector root(DoubleVector a) { return _mm512_sqrt_pd(a); }
 BITTRUE_INLINE DoubleVector widen(FloatVector a) { return _mm512_cvtps_pd(a); }
 BITTRUE_INLINE FloatVector narrow(DoubleVector a) { return _mm512_cvtpd_ps(a); }
 // Where an operand is a NaN, the second.
@@ -211,6 +203,10 @@ BITTRUE_INLINE unsigned not_equal(FloatVector a, FloatVector b) {
 }
 BITTRUE_INLINE unsigned without(LongVector a, LongVector mask) {
     return _mm512_testn_epi64_mask((__m512i)a, (__m512i)mask);
+}
+// The low halves of the doubles of two vectors, in any order.
+BITTRUE_INLINE LowWords low_words(DoubleVector a, DoubleVector b) {
+    return (LowWords)_mm512_shuffle_ps((__m512)a, (__m512)b, 0x88);
 }
 
 #elif defined(__AVX2__)
@@ -237,6 +233,18 @@ BITTRUE_INLINE unsigned not_equal(FloatVector a, FloatVector b) {
 BITTRUE_INLINE unsigned without(LongVector a, LongVector mask) {
     return static_cast<unsigned>(_mm256_movemask_pd((__m256d)((a & mask) - 1)));
 }
+BITTRUE_INLINE LowWords low_words(DoubleVector a, DoubleVector b) {
+    return (LowWords)_mm256_shuffle_ps((__m256)a, (__m256)b, 0x88);
+}
+// All ones where the comparison fails.
+BITTRUE_INLINE WordVector where_not_at_least(FloatVector a, FloatVector b) {
+    return (WordVector)_mm_cmp_ps(a, b, _CMP_NGE_UQ);
+}
+BITTRUE_INLINE WordVector where_not_equal(FloatVector a, FloatVector b) {
+    return (WordVector)_mm_cmp_ps(a, b, _CMP_NEQ_UQ);
+}
+BITTRUE_INLINE bool any_set(WordVector a) { return _mm_movemask_ps((__m128)a) != 0; }
+BITTRUE_INLINE bool any_set(LowWords a) { return _mm256_movemask_ps((__m256)a) != 0; }
 
 #else
 
@@ -256,11 +264,16 @@ BITTRUE_INLINE unsigned negative(LongVector a) {
     return static_cast<unsigned>(_mm_movemask_pd((__m128d)a));
 }
 // All ones where a is 0.
-BITTRUE_INLINE LongVector zeros(DoubleVector a) { return (LongVector)_mm_cmpeq_pd(a, DoubleVector{}); }
+BITTRUE_INLINE LongVector zeros(DoubleVector a) {
+    return (LongVector)_mm_cmpeq_pd(a, DoubleVector{});
+}
 BITTRUE_INLINE DoubleVector widen_low(FloatVector a) { return _mm_cvtps_pd(a); }
 BITTRUE_INLINE DoubleVector widen_high(FloatVector a) { return _mm_cvtps_pd(_mm_movehl_ps(a, a)); }
 BITTRUE_INLINE FloatVector narrow(DoubleVector low, DoubleVector high) {
     return _mm_movelh_ps(_mm_cvtpd_ps(low), _mm_cvtpd_ps(high));
+}
+BITTRUE_INLINE LowWords low_words(DoubleVector a, DoubleVector b) {
+    return (LowWords)_mm_shuffle_ps((__m128)a, (__m128)b, 0x88);
 }
 #else
 BITTRUE_INLINE DoubleVector root(DoubleVector a) {
@@ -283,6 +296,11 @@ BITTRUE_INLINE FloatVector narrow(DoubleVector low, DoubleVector high) {
     return FloatVector{static_cast<float>(low[0]), static_cast<float>(low[1]),
                        static_cast<float>(high[0]), static_cast<float>(high[1])};
 }
+BITTRUE_INLINE LowWords low_words(DoubleVector a, DoubleVector b) {
+    const LongVector i = (LongVector)a, k = (LongVector)b;
+    return LowWords{static_cast<uint32_t>(i[0]), static_cast<uint32_t>(i[1]),
+                    static_cast<uint32_t>(k[0]), static_cast<uint32_t>(k[1])};
+}
 #endif
 
 BITTRUE_INLINE unsigned not_at_least(FloatVector a, FloatVector b) {
@@ -295,6 +313,13 @@ BITTRUE_INLINE unsigned not_equal(FloatVector a, FloatVector b) {
 BITTRUE_INLINE unsigned without(LongVector a, LongVector mask) {
     return negative((a & mask) - 1);
 }
+BITTRUE_INLINE WordVector where_not_at_least(FloatVector a, FloatVector b) {
+    return ~(WordVector)(a >= b);
+}
+BITTRUE_INLINE WordVector where_not_equal(FloatVector a, FloatVector b) {
+    return (WordVector)(a != b);
+}
+BITTRUE_INLINE bool any_set(WordVector a) { return negative(a) != 0; }
 
 #endif
 
@@ -304,10 +329,12 @@ BITTRUE_INLINE Doubles fma(Doubles a, Doubles b, Doubles c) {
     Doubles result;
     BITTRUE_EACH(vector::fma(a.part[i], b.part[i], c.part[i]));
 }
+#if !defined(__AVX512F__)
 BITTRUE_INLINE Doubles root(Doubles a) {
     Doubles result;
     BITTRUE_EACH(vector::root(a.part[i]));
 }
+#endif
 BITTRUE_INLINE Doubles widen(Floats a) {
     Doubles result;
 #if defined(__AVX2__)
@@ -384,63 +411,171 @@ BITTRUE_INLINE Doubles horner(const double (&c)[n], Doubles x) {
 // Added and subtracted, it rounds to an integer, whose low bits are then the low bits of the sum.
 constexpr double magic = 0x1.8p52;
 
-// An integer k, and what `scaled` multiplies by 2^k with.
-struct Whole {
-    Doubles value;
-    Doubles sum;
-};
-
 #if defined(__AVX512F__)
 
-BITTRUE_INLINE Whole nearest_whole(Doubles t) {
+// A register holds a table of 8 doubles; the low three bits of each index count.
+BITTRUE_INLINE Doubles looked_up(const double (&table)[8], Longs index) {
+    const __m512d row = _mm512_loadu_pd(table);
     Doubles result;
-    const auto round = [](Doubles a) {
+    BITTRUE_EACH(_mm512_permutexvar_pd((__m512i)index.part[i], row));
+}
+// A register pair holds a table of 16; the low four bits count.
+BITTRUE_INLINE Doubles looked_up(const double (&table)[16], Longs index) {
+    const __m512d low = _mm512_loadu_pd(table), high = _mm512_loadu_pd(table + 8);
+    Doubles result;
+    BITTRUE_EACH(_mm512_permutex2var_pd(low, (__m512i)index.part[i], high));
+}
+
+// A power of 2 whose exponent is a multiple of 1/8: what is left of an exponent is at most 1/16,
+// and the polynomial for it three steps shorter.
+struct Power {
+    Doubles exponent;
+    Doubles sum;  // counts eighths
+};
+namespace power_polynomials {
+constexpr auto& exp = polynomials::eighths_exp;
+constexpr auto& exp2 = polynomials::eighths_exp2;
+constexpr auto& expm1 = polynomials::eighths_expm1;
+}  // namespace power_polynomials
+
+// For t of any size: what is left of a t above 2^49 is 0.
+BITTRUE_INLINE Power nearest_power(Doubles t) {
+    const auto rounded = [&] {
         Doubles result;
-        BITTRUE_EACH(_mm512_roundscale_pd(a.part[i], _MM_FROUND_TO_NEAREST_INT));
+        BITTRUE_EACH(_mm512_roundscale_pd(t.part[i], 3 << 4 | _MM_FROUND_TO_NEAREST_INT));
     };
-    result = round(t);
-    return {result, result};
+    return {rounded(), t + magic / 8};
 }
-BITTRUE_INLINE Whole nearest_whole_product(Doubles t, double factor) {
-    return nearest_whole(t * factor);
+BITTRUE_INLINE Power nearest_power_of_product(Doubles t, double factor) {
+    const Doubles sum = fma(t, splat(factor), splat(magic / 8));
+    return {sum - magic / 8, sum};
 }
-BITTRUE_INLINE Doubles scaled(Doubles p, Whole k) {
+// p times the power: u / 2 for the table, u for the product. vscalefpd takes the floor.
+BITTRUE_INLINE Doubles scaled(Doubles p, Power power) {
+    const Doubles product = p * looked_up(polynomials::eighth_powers, bits_of(power.sum));
     Doubles result;
-    BITTRUE_EACH(_mm512_scalef_pd(p.part[i], k.value.part[i]));
+    BITTRUE_EACH(_mm512_scalef_pd(product.part[i], power.exponent.part[i]));
+}
+BITTRUE_INLINE Doubles value_of(Power power) {
+    const Doubles fraction = looked_up(polynomials::eighth_powers, bits_of(power.sum));
+    Doubles result;
+    BITTRUE_EACH(_mm512_scalef_pd(fraction.part[i], power.exponent.part[i]));
 }
 
 #else
 
-BITTRUE_INLINE Whole nearest_whole(Doubles t) {
+// A power of 2 with a whole exponent.
+struct Power {
+    Doubles exponent;
+    Doubles sum;
+};
+namespace power_polynomials {
+constexpr auto& exp = polynomials::exp;
+constexpr auto& exp2 = polynomials::exp2;
+constexpr auto& expm1 = polynomials::expm1;
+}  // namespace power_polynomials
+
+BITTRUE_INLINE Power nearest_power(Doubles t) {
     const Doubles sum = t + magic;
     return {sum - magic, sum};
 }
-BITTRUE_INLINE Whole nearest_whole_product(Doubles t, double factor) {
+BITTRUE_INLINE Power nearest_power_of_product(Doubles t, double factor) {
     const Doubles sum = fma(t, splat(factor), splat(magic));
     return {sum - magic, sum};
 }
 // p near 1.
-BITTRUE_INLINE Doubles scaled(Doubles p, Whole k) {
-    return doubles_of(bits_of(p) + (bits_of(k.sum) << 52));
+BITTRUE_INLINE Doubles scaled(Doubles p, Power power) {
+    return doubles_of(bits_of(p) + (bits_of(power.sum) << 52));
 }
+BITTRUE_INLINE Doubles value_of(Power power) { return scaled(splat(1), power); }
 
 #endif
 
-// --- the loop -------------------------------------------------------------------------------------
+// --- the loop ------------------------------------------------------------------------------------
 
 constexpr float infinity = __builtin_inff();
 
 BITTRUE_INLINE float canonical_nan() { return float_of(0x7fc00000); }
 BITTRUE_INLINE bool is_nan(float x) { return x != x; }
 
-// Lanes of a double whose low 29 bits are within `units` of the middle: with that much less than the
-// middle subtracted, none of the bits of weight 2 units to 2^28 is set.
-template <unsigned units>
-BITTRUE_INLINE Lanes near_boundary(Doubles v) {
-    static_assert((units & (units - 1)) == 0, "a power of 2");
-    const uint64_t middle = uint64_t{1} << 28;
-    return lanes_without(bits_of(v) - (middle - units), 2 * middle - 2 * units);
-}
+// Lanes are in doubt where a double's low 29 bits are within `units` of the middle: with that much
+// less than the middle subtracted, none of the bits of weight 2 units to 2^28 is set.
+constexpr uint32_t middle = 1U << 28;
+
+// Which lanes are in doubt.
+struct EachLane {
+    Lanes doubtful{};
+
+    BITTRUE_INLINE void at_least(Floats a, Floats b) {
+        doubtful = doubtful | lanes_not_at_least(a, b);
+    }
+    BITTRUE_INLINE void equal(Floats a, Floats b) { doubtful = doubtful | lanes_not_equal(a, b); }
+    template <unsigned units>
+    BITTRUE_INLINE void far_from_boundary(Doubles v) {
+        static_assert((units & (units - 1)) == 0, "a power of 2");
+        doubtful = doubtful | lanes_without(bits_of(v) - uint64_t{middle - units},
+                                            2 * middle - 2 * units);
+    }
+};
+
+// Whether any lane is in doubt: what the fast path asks, which joins lanes of all vectors.
+class AnyLane {
+public:
+    BITTRUE_INLINE void at_least(Floats a, Floats b) {
+        for (int i = 0; i < vectors; ++i) {
+#if defined(__AVX512F__)
+            floats_ = _mm256_mask_cmp_ps_mask(floats_, a.part[i], b.part[i], _CMP_GE_OQ);
+#else
+            floats_ |= vector::where_not_at_least(a.part[i], b.part[i]);
+#endif
+        }
+    }
+    BITTRUE_INLINE void equal(Floats a, Floats b) {
+        for (int i = 0; i < vectors; ++i) {
+#if defined(__AVX512F__)
+            floats_ = _mm256_mask_cmp_ps_mask(floats_, a.part[i], b.part[i], _CMP_EQ_OQ);
+#else
+            floats_ |= vector::where_not_equal(a.part[i], b.part[i]);
+#endif
+        }
+    }
+    // The low halves of doubles hold all bits that count.
+    template <unsigned units>
+    BITTRUE_INLINE void far_from_boundary(Doubles v) {
+        static_assert((units & (units - 1)) == 0, "a power of 2");
+        static_assert(double_vectors % 2 == 0, "pairs of vectors");
+        const LowWords bits = LowWords{} + (2 * middle - 2 * units);
+        for (int i = 0; i < double_vectors; i += 2) {
+            const LowWords low = vector::low_words(v.part[i], v.part[i + 1]) - (middle - units);
+#if defined(__AVX512F__)
+            words_ = _mm512_mask_test_epi32_mask(words_, (__m512i)low, (__m512i)bits);
+#else
+            words_ |= (LowWords)((low & bits) == 0);
+#endif
+        }
+    }
+#if defined(__AVX512F__)
+    BITTRUE_INLINE bool found() const { return floats_ != 0xff || words_ != 0xffff; }
+
+private:
+    __mmask8 floats_ = 0xff;  // lanes without doubt
+    __mmask16 words_ = 0xffff;
+#elif defined(__AVX2__)
+    BITTRUE_INLINE bool found() const {
+        return vector::any_set(floats_) || vector::any_set(words_);
+    }
+
+private:
+    WordVector floats_{};  // all ones in lanes in doubt
+    LowWords words_{};
+#else
+    BITTRUE_INLINE bool found() const { return vector::any_set(floats_ | words_); }
+
+private:
+    WordVector floats_{};
+    LowWords words_{};
+#endif
+};
 
 // Both ends of the interval around v; true, with the result, where they round alike.
 BITTRUE_INLINE bool ends_agree(double v, double units, float& result) {
@@ -452,12 +587,12 @@ BITTRUE_INLINE bool ends_agree(double v, double units, float& result) {
 }
 
 // A primitive P has
-//   units               the bound of its error
-//   evaluate(x, v, out) v approximates P(x) in every lane that is not special; returns the lanes
-//                       that are special or whose result may be subnormal
-//   finish(x, r)        gives a rounded result the sign it must have
-//   special(x, r)       true, with the result, for a special operand
-//   slow(x)             the slow path
+//   units                the bound of its error
+//   evaluate(x, v, test) v approximates P(x) in every lane that is not special; `test` learns of
+//                        lanes that are special or whose result may be subnormal
+//   finish(x, r)         gives a rounded result the sign it must have
+//   special(x, r)        true, with the result, for a special operand
+//   slow(x)              the slow path
 struct Primitive {
     static BITTRUE_INLINE Floats finish(Floats, Floats r) { return r; }
     static BITTRUE_INLINE float finish(float, float r) { return r; }
@@ -480,24 +615,27 @@ float lane(float x, double v) {
 }
 
 template <typename P>
-__attribute__((noinline, cold)) void repair(const Floats& x, const Doubles& v, Floats& r,
-                                            Lanes wanted) {
+__attribute__((noinline, cold)) void repair(const Floats& x, Floats& r) {
+    Doubles v;
+    EachLane test;
+    P::evaluate(x, v, test);
+    test.template far_from_boundary<P::units>(v);
     for (int i = 0; i < width; ++i) {
-        if (holds(wanted, i)) at(r, i) = lane<P>(at(x, i), at(v, i));
+        if (holds(test.doubtful, i)) at(r, i) = lane<P>(at(x, i), at(v, i));
     }
 }
 
 template <typename P>
 BITTRUE_INLINE Floats step(Floats x) {
     Doubles v;
-    Lanes wanted = P::evaluate(x, v);
-    wanted = wanted | near_boundary<P::units>(v);
+    AnyLane test;
+    P::evaluate(x, v, test);
+    test.template far_from_boundary<P::units>(v);
     Floats r = P::finish(x, narrow(v));
-    if (__builtin_expect(any(wanted), 0)) {
+    if (__builtin_expect(test.found(), 0)) {
         const Floats x_copy = x;
-        const Doubles v_copy = v;
         Floats r_copy = r;
-        repair<P>(x_copy, v_copy, r_copy, wanted);
+        repair<P>(x_copy, r_copy);
         r = r_copy;
     }
     return r;
@@ -522,7 +660,8 @@ void probe(const float* x, double* values, unsigned char* special, size_t n) {
         float in[width];
         for (int k = 0; k < width; ++k) in[k] = i + k < n ? x[i + k] : 1;
         Doubles v;
-        P::evaluate(load(in), v);
+        AnyLane ignored_test;
+        P::evaluate(load(in), v, ignored_test);
         double found[width];
         std::memcpy(found, &v, sizeof found);
         for (int k = 0; k < width && i + k < n; ++k) {
@@ -533,28 +672,29 @@ void probe(const float* x, double* values, unsigned char* special, size_t n) {
     }
 }
 
-// --- exponentials ---------------------------------------------------------------------------------
+// --- exponentials --------------------------------------------------------------------------------
 
 // x = k ln 2 + r. With |k| <= 151: ln 2 to double 2^-55.3, so 2^-48 in r; the product, where it is
-// rounded, 2^-46.3; the difference 2^-54. |r| exceeds ln2 / 2 by less than 2^-44.
-BITTRUE_INLINE Doubles reduce_ln2(Doubles x, Whole& k) {
-    k = nearest_whole_product(x, polynomials::inverse_ln2_pair[0]);
-    return fma(k.value, splat(-polynomials::ln2_pair[0]), x);
+// rounded, 2^-46.3; the difference 2^-54. |r| exceeds ln2 / 2, or ln2 / 16, by less than 2^-44.
+BITTRUE_INLINE Doubles reduce_ln2(Doubles x, Power& k) {
+    k = nearest_power_of_product(x, polynomials::inverse_ln2_pair[0]);
+    return fma(k.exponent, splat(-polynomials::ln2_pair[0]), x);
 }
 
-// Approximation 2^-40.21, reduction 2^-45.9, Horner 2^-51: 2^-40.18.
+// Approximation 2^-40.21, reduction 2^-45.9, Horner and `scaled` 2^-50: 2^-40.18.
 struct Exp : Primitive {
     static constexpr unsigned units = 1U << 13;  // 2^-40
 
     // Clamped where the result is 0 or infinity at the clamp already. From -104.25 to -87.25 a
     // result may be subnormal; the sum is right to 2^-16.
-    static BITTRUE_INLINE Lanes evaluate(Floats x, Doubles& v) {
+    template <typename Test>
+    static BITTRUE_INLINE void evaluate(Floats x, Doubles& v, Test& test) {
         const Floats clamped =
             least(greatest(x, splat_float(-104.5F)), splat_float(89.5F));
-        Whole k;
+        Power k;
         const Doubles r = reduce_ln2(widen(clamped), k);
-        v = scaled(horner(polynomials::exp, r), k);
-        return lanes_not_at_least(magnitude(x + 95.75F), splat_float(8.5F));
+        v = scaled(horner(power_polynomials::exp, r), k);
+        test.at_least(magnitude(x + 95.75F), splat_float(8.5F));
     }
     static BITTRUE_INLINE bool special(float x, float& r) {
         r = is_nan(x) ? canonical_nan() : x == 0 ? 1 : x > 0 ? x : 0;
@@ -563,42 +703,49 @@ struct Exp : Primitive {
     static float slow(float x) { return accurate::exp(x); }
 };
 
-// x = k + f exactly. Approximation 2^-40.21, Horner 2^-51: 2^-40.2.
+// x = k + f exactly. Approximation 2^-40.21, Horner and `scaled` 2^-50: 2^-40.2.
 struct Exp2 : Primitive {
     static constexpr unsigned units = 1U << 13;
 
-    static BITTRUE_INLINE Lanes evaluate(Floats x, Doubles& v) {
+    template <typename Test>
+    static BITTRUE_INLINE void evaluate(Floats x, Doubles& v, Test& test) {
         const Floats clamped = least(greatest(x, splat_float(-151.5F)), splat_float(128.5F));
         const Doubles t = widen(clamped);
-        const Whole k = nearest_whole(t);
-        v = scaled(horner(polynomials::exp2, t - k.value), k);
+        const Power k = nearest_power(t);
+        v = scaled(horner(power_polynomials::exp2, t - k.exponent), k);
         // -151.1 to -125.9
-        return lanes_not_at_least(magnitude(x + 138.5F), splat_float(12.6F));
+        test.at_least(magnitude(x + 138.5F), splat_float(12.6F));
     }
     static BITTRUE_INLINE bool special(float x, float& r) { return Exp::special(x, r); }
     static float slow(float x) { return accurate::exp2(x); }
 };
 
 // e^t - 1 = s q + (s - 1), s = 2^k, q = e^r - 1 = r + r^2 p(r). q: approximation 2^-43.5, steps
-// 2^-51. For k = 0 that is all, r being exact. Else the error of r, 2^-45.9 (2^-48 for |t| <= 20),
-// is multiplied by s e^r = e^t and |e^t - 1| >= 0.29, e^t <= 3.5 |e^t - 1|; s q, with |s q| <= 1.5
-// |e^t - 1|, brings 2^-42.9; s - 1 and the sum 2^-51. In all 2^-42.9 + 2^-44 = 2^-42.3.
-BITTRUE_INLINE Doubles expm1(Doubles t, Doubles& scale) {
-    Whole k;
+// 2^-51. For k = 0 that is all, r being exact.
+//
+// Else, with k whole: the error of r, 2^-45.9 (2^-48 for |t| <= 20), is multiplied by s e^r = e^t
+// and |e^t - 1| >= 0.29, e^t <= 3.5 |e^t - 1|; s q, with |s q| <= 1.5 |e^t - 1|, brings 2^-42.9;
+// s - 1 and the sum 2^-51. In all 2^-42.9 + 2^-44 = 2^-42.3.
+//
+// With k in eighths |t| >= ln2 / 16 - 2^-44, so e^t <= 24 |e^t - 1|, and |s q| <= 1.1 |e^t - 1|. r
+// is off by 2^-54.8 |t| and a rounding of 2^-58; |t| e^t <= 90 |e^t - 1|: 2^-48.2. s is right to u
+// / 2, s - 1 to 12.5 u + 2 u, the sum to u: 2^-49. s q brings 2^-44.01. In all 2^-43.8.
+BITTRUE_INLINE Doubles expm1(Doubles t) {
+    Power k;
     const Doubles r = reduce_ln2(t, k);
-    const Doubles q = fma(r * r, horner(polynomials::expm1, r), r);
-    scale = scaled(splat(1), k);
+    const Doubles q = fma(r * r, horner(power_polynomials::expm1, r), r);
+    const Doubles scale = value_of(k);
     return fma(scale, q, scale - 1.0);
 }
 
 struct Expm1 : SignedPrimitive {
     static constexpr unsigned units = 1U << 11;  // 2^-42
 
-    static BITTRUE_INLINE Lanes evaluate(Floats x, Doubles& v) {
+    template <typename Test>
+    static BITTRUE_INLINE void evaluate(Floats x, Doubles& v, Test& test) {
         const Floats clamped = least(greatest(x, splat_float(-20)), splat_float(89.5F));
-        Doubles scale;
-        v = expm1(widen(clamped), scale);
-        return lanes_not_equal(x, x);
+        v = expm1(widen(clamped));
+        test.equal(x, x);
     }
     static BITTRUE_INLINE bool special(float x, float& r) {
         r = is_nan(x) ? canonical_nan() : x == -infinity ? -1 : x;
@@ -611,12 +758,12 @@ struct Expm1 : SignedPrimitive {
 struct Tanh : SignedPrimitive {
     static constexpr unsigned units = 1U << 11;
 
-    static BITTRUE_INLINE Lanes evaluate(Floats x, Doubles& v) {
+    template <typename Test>
+    static BITTRUE_INLINE void evaluate(Floats x, Doubles& v, Test& test) {
         const Doubles a = widen(least(magnitude(x), splat_float(10)));
-        Doubles scale;
-        const Doubles e = expm1(a + a, scale);
+        const Doubles e = expm1(a + a);
         v = e / (e + 2.0);
-        return lanes_not_equal(x, x);
+        test.equal(x, x);
     }
     static BITTRUE_INLINE bool special(float x, float& r) {
         r = is_nan(x) ? canonical_nan() : x == 0 ? x : x > 0 ? 1 : -1;
@@ -625,7 +772,7 @@ struct Tanh : SignedPrimitive {
     static float slow(float x) { return accurate::tanh(x); }
 };
 
-// --- logarithms -----------------------------------------------------------------------------------
+// --- logarithms ----------------------------------------------------------------------------------
 
 // a = 2^e m with m between sqrt(1/2) and sqrt(2), both exact, for a > 2^-1000.
 BITTRUE_INLINE Doubles split_power(Doubles a, Doubles& e) {
@@ -637,11 +784,12 @@ BITTRUE_INLINE Doubles split_power(Doubles a, Doubles& e) {
     return doubles_of(bits_of(a) - (biased << 52) + offset);
 }
 
-// Without the two operands that have no logarithm here: not positive, not finite.
-BITTRUE_INLINE Lanes outside_positive(Floats x) {
+// Operands that have no logarithm here: not positive, not finite.
+template <typename Test>
+BITTRUE_INLINE void test_positive(Floats x, Test& test) {
     // The least subnormal is 2^-149; both comparisons fail for a NaN.
-    return lanes_not_at_least(x, splat_float(0x1p-149F)) |
-           lanes_not_at_least(splat_float(0x1.fffffep127F), x);
+    test.at_least(x, splat_float(0x1p-149F));
+    test.at_least(splat_float(0x1.fffffep127F), x);
 }
 
 BITTRUE_INLINE bool log_special(float x, float& r) {
@@ -649,6 +797,54 @@ BITTRUE_INLINE bool log_special(float x, float& r) {
     r = x == 0 ? -infinity : x == infinity ? x : canonical_nan();
     return true;
 }
+
+#if defined(__AVX512F__)
+
+// a = 2^e m with m between 0.7 and 1.4, of which `interval` counts sixteen, each with a factor c
+// and m c = 1 + r: without a division, the slowest step of all. Around 1, c is 1 and r = m - 1
+// exact. Elsewhere r rounds by 2^-59. |r| < 0.0297.
+struct Split {
+    Doubles e, r;
+    Longs interval;
+};
+BITTRUE_INLINE Split split_by_table(Doubles a) {
+    const uint64_t offset = 0x4000000000000000U - polynomials::log_table_offset;
+    const Longs biased = bits_of(a) + offset;
+    const Longs exponent = biased >> 52, interval = biased >> 48;
+    const Doubles e = doubles_of(exponent | 0x4330000000000000U) - (0x1p52 + 1024);
+    const Doubles m = doubles_of(bits_of(a) - (exponent << 52) + 0x4000000000000000U);
+    const Doubles c = looked_up(polynomials::log_table_factors, interval);
+    return {e, fma(m, c, splat(-1)), interval};
+}
+
+// e ln 2 - log c + r p(r). Where e = 0 and c = 1 the error is that of r p(r): approximation
+// 2^-44.52, Horner 1.2 u, product u. Else |log a| >= 0.0194 and |r p(r)| <= 0.0313, so that error
+// and the one of r count up to 1.62 times; - log c is off by u / 2, e ln 2 by u / 2, and rounding
+// their sum adds u, of at most 2.7 |log a|; the last sum u. 2^-43.82 + 8 u = 2^-43.7. To base 2
+// likewise.
+BITTRUE_INLINE Doubles log_of(Split s) {
+    const Doubles constant = fma(s.e, splat(polynomials::ln2_pair[0]),
+                                 looked_up(polynomials::log_table_logarithms, s.interval));
+    return fma(s.r, horner(polynomials::table_log, s.r), constant);
+}
+BITTRUE_INLINE Doubles log_of(Doubles a) { return log_of(split_by_table(a)); }
+BITTRUE_INLINE Doubles log2_of(Doubles a) {
+    const Split s = split_by_table(a);
+    const Doubles constant =
+        s.e + looked_up(polynomials::log_table_binary_logarithms, s.interval);
+    return fma(s.r, horner(polynomials::table_log2, s.r), constant);
+}
+// 1 + t rounds by u, which matters where r is not t only: there |log(1 + t)| >= 0.0194 and u adds
+// 52 u.
+BITTRUE_INLINE Doubles log1p_of(Doubles t) {
+    Split s = split_by_table(t + 1.0);
+    const Doubles constant = fma(s.e, splat(polynomials::ln2_pair[0]),
+                                 looked_up(polynomials::log_table_logarithms, s.interval));
+    s.r = where_zero(constant, t, s.r);
+    return fma(s.r, horner(polynomials::table_log, s.r), constant);
+}
+
+#else
 
 // e ln 2 + s p(s^2), s = (m - 1) / (m + 1): m - 1 is exact, m + 1 and the quotient round, s^2 too:
 // 4 u in s, 4 u of p, u of the product: 2^-49.8 beside 2^-45.07. For e = 0 that is all. Else the
@@ -659,47 +855,61 @@ BITTRUE_INLINE Doubles half_log(Doubles numerator, Doubles denominator, const do
     return s * horner(c, s * s);
 }
 
-struct Log : Primitive {
-    static constexpr unsigned units = 1U << 9;  // 2^-44
+BITTRUE_INLINE Doubles log_of(Doubles a) {
+    Doubles e;
+    const Doubles m = split_power(a, e);
+    return fma(e, splat(polynomials::ln2_pair[0]), half_log(m - 1.0, m + 1.0, polynomials::log));
+}
+// Without the error of e ln 2.
+BITTRUE_INLINE Doubles log2_of(Doubles a) {
+    Doubles e;
+    const Doubles m = split_power(a, e);
+    return e + half_log(m - 1.0, m + 1.0, polynomials::log2);
+}
+// 1 + t rounds by u, which matters where e is not 0 only: there |log(1 + t)| >= 0.34 and u adds 3
+// u. For e = 0 the numerator is t itself.
+BITTRUE_INLINE Doubles log1p_of(Doubles t) {
+    Doubles e;
+    const Doubles m = split_power(t + 1.0, e);
+    const Doubles numerator = where_zero(e, t, m - 1.0);
+    return fma(e, splat(polynomials::ln2_pair[0]),
+               half_log(numerator, numerator + 2.0, polynomials::log));
+}
 
-    static BITTRUE_INLINE Lanes evaluate(Floats x, Doubles& v) {
-        Doubles e;
-        const Doubles m = split_power(widen(x), e);
-        v = fma(e, splat(polynomials::ln2_pair[0]), half_log(m - 1.0, m + 1.0, polynomials::log));
-        return outside_positive(x);
+#endif
+
+struct Log : Primitive {
+    static constexpr unsigned units = 1U << 10;  // 2^-43
+
+    template <typename Test>
+    static BITTRUE_INLINE void evaluate(Floats x, Doubles& v, Test& test) {
+        v = log_of(widen(x));
+        test_positive(x, test);
     }
     static BITTRUE_INLINE bool special(float x, float& r) { return log_special(x, r); }
     static float slow(float x) { return accurate::log(x); }
 };
 
-// e + s p(s^2), as above without the error of e ln 2.
 struct Log2 : Primitive {
-    static constexpr unsigned units = 1U << 9;
+    static constexpr unsigned units = 1U << 10;
 
-    static BITTRUE_INLINE Lanes evaluate(Floats x, Doubles& v) {
-        Doubles e;
-        const Doubles m = split_power(widen(x), e);
-        v = e + half_log(m - 1.0, m + 1.0, polynomials::log2);
-        return outside_positive(x);
+    template <typename Test>
+    static BITTRUE_INLINE void evaluate(Floats x, Doubles& v, Test& test) {
+        v = log2_of(widen(x));
+        test_positive(x, test);
     }
     static BITTRUE_INLINE bool special(float x, float& r) { return log_special(x, r); }
     static float slow(float x) { return accurate::log2(x); }
 };
 
-// a = 1 + x rounds by u, which matters where e is not 0 only: there |log a| >= 0.34 and u adds 3 u.
-// For e = 0 the numerator is x itself.
 struct Log1p : SignedPrimitive {
-    static constexpr unsigned units = 1U << 9;
+    static constexpr unsigned units = 1U << 10;
 
-    static BITTRUE_INLINE Lanes evaluate(Floats x, Doubles& v) {
-        const Doubles t = widen(x);
-        Doubles e;
-        const Doubles m = split_power(t + 1.0, e);
-        const Doubles numerator = where_zero(e, t, m - 1.0);
-        v = fma(e, splat(polynomials::ln2_pair[0]),
-                half_log(numerator, numerator + 2.0, polynomials::log));
-        return lanes_not_at_least(x, splat_float(-0x1.fffffep-1F)) |
-               lanes_not_at_least(splat_float(0x1.fffffep127F), x);
+    template <typename Test>
+    static BITTRUE_INLINE void evaluate(Floats x, Doubles& v, Test& test) {
+        v = log1p_of(widen(x));
+        test.at_least(x, splat_float(-0x1.fffffep-1F));
+        test.at_least(splat_float(0x1.fffffep127F), x);
     }
     static BITTRUE_INLINE bool special(float x, float& r) {
         r = x == 0 || x == infinity ? x : x == -1 ? -infinity : canonical_nan();
@@ -708,16 +918,16 @@ struct Log1p : SignedPrimitive {
     static float slow(float x) { return accurate::log1p(x); }
 };
 
-// --- sine and cosine ------------------------------------------------------------------------------
+// --- sine and cosine -----------------------------------------------------------------------------
 
 // Beyond this, quarter turns are counted with as many bits of 2/pi as it takes, lane by lane.
 constexpr float reduction_limit = 0x1p19F;
 
 // r = x - h pi for h = j or j + 1/2, |h| < 2^18: pi in parts of 34 bits, so h times a part is exact
 // (53 bits). The first difference is exact for |x| >= 1/2, where both terms are multiples of 2^-33
-// and the difference is below 2; for smaller x, h = 0 and r = x, or h = 1/2 and |r| > 1 rounds by u.
-// The other two round by u each, the last part of pi by 2^-121 h. No |x| < 2^19 comes nearer than
-// 2^-40 to a multiple of pi/2 other than 0 (the sweep would show it). 4 u in all.
+// and the difference is below 2; for smaller x, h = 0 and r = x, or h = 1/2 and |r| > 1 rounds by
+// u. The other two round by u each, the last part of pi by 2^-121 h. No |x| < 2^19 comes nearer
+// than 2^-40 to a multiple of pi/2 other than 0 (the sweep would show it). 4 u in all.
 BITTRUE_INLINE Doubles reduce_pi(Doubles x, Doubles h) {
     Doubles r = fma(h, splat(-polynomials::pi_parts[0]), x);
     r = fma(h, splat(-polynomials::pi_parts[1]), r);
@@ -737,12 +947,12 @@ BITTRUE_INLINE void reduce_half_turns(Floats x, Doubles& r, Longs& turns) {
     turns = bits_of(sum);
 }
 
-// x = n pi/2 + q, |q| <= pi/4, n modulo 4, for finite |x| > 2^19. Payne and Hanek: |x| = m 2^e with m
-// below 2^24. Bits of 2/pi whose product with 2^e is a multiple of 4 do not matter. Of the others
+// x = n pi/2 + q, |q| <= pi/4, n modulo 4, for finite |x| > 2^19. Payne and Hanek: |x| = m 2^e with
+// m below 2^24. Bits of 2/pi whose product with 2^e is a multiple of 4 do not matter. Of the others
 // 128 are taken: m times them, modulo 2^128, is |x| 2/pi modulo 4 with 126 bits after the point and
-// an error below 2^-102. No binary32 other than 0 comes nearer than 2^-40 to a multiple of pi/2 (the
-// sweep would show it), so the error is below 2^-60 of the fraction; u for each of its conversion,
-// sum and product.
+// an error below 2^-102. No binary32 other than 0 comes nearer than 2^-40 to a multiple of pi/2
+// (the sweep would show it), so the error is below 2^-60 of the fraction; u for each of its
+// conversion, sum and product.
 BITTRUE_INLINE int quarter_turns(float x, double& q) {
     const uint32_t bits = bits_of(x);
     const uint64_t m = (bits & 0x7fffffU) | 0x800000U;
@@ -796,12 +1006,14 @@ template <int quarter>
 struct Circular : Primitive {
     static constexpr unsigned units = 1U << 10;  // 2^-43
 
-    static BITTRUE_INLINE Lanes evaluate(Floats x, Doubles& v) {
+    template <typename Test>
+    static BITTRUE_INLINE void evaluate(Floats x, Doubles& v, Test& test) {
         Doubles r;
         Longs turns;
         reduce_half_turns<quarter>(x, r, turns);
-        const Lanes large = lanes_not_at_least(splat_float(reduction_limit), magnitude(x));
-        if (__builtin_expect(any(large), 0)) {
+        AnyLane large;
+        large.at_least(splat_float(reduction_limit), magnitude(x));
+        if (__builtin_expect(large.found(), 0)) {
             Doubles r_copy = r;
             Longs turns_copy = turns;
             const Floats x_copy = x;
@@ -811,7 +1023,7 @@ struct Circular : Primitive {
         }
         const Longs flip = (quarter ? turns + uint64_t{1} : turns) << 63;
         v = doubles_of(bits_of(r * horner(polynomials::sin, r * r)) ^ flip);
-        return lanes_not_equal(x - x, splat_float(0));  // a NaN or infinite
+        test.equal(x - x, splat_float(0));  // not so for a NaN or an infinity
     }
     static BITTRUE_INLINE bool special(float x, float& r) {
         r = x == 0 ? (quarter ? 1 : x) : canonical_nan();
@@ -823,7 +1035,7 @@ struct Circular : Primitive {
 using Sin = Circular<0>;
 using Cos = Circular<1>;
 
-// --- erf ------------------------------------------------------------------------------------------
+// --- erf -----------------------------------------------------------------------------------------
 
 #if defined(__AVX512F__)
 
@@ -837,7 +1049,6 @@ BITTRUE_INLINE Doubles erf_of(Doubles x) {
     const auto coefficient = [&](int power) {
         const __m512d row = _mm512_loadu_pd(polynomials::erf_pieces[power]);
         Doubles result;
-        // The low three bits of each index count.
         BITTRUE_EACH(_mm512_permutexvar_pd((__m512i)sum.part[i], row));
     };
     Doubles p = coefficient(count - 1);
@@ -859,24 +1070,49 @@ struct Erf : Primitive {
     static constexpr unsigned units = 1U << 11;  // 2^-42
 
     // From 3.9375 on the result is 1, as it is there.
-    static BITTRUE_INLINE Lanes evaluate(Floats x, Doubles& v) {
+    template <typename Test>
+    static BITTRUE_INLINE void evaluate(Floats x, Doubles& v, Test& test) {
         v = erf_of(widen(least(greatest(x, splat_float(-3.9375F)), splat_float(3.9375F))));
-        return lanes_not_at_least(magnitude(x), splat_float(0x1p-125F)) &
-               lanes_not_equal(x, splat_float(0));
+        // Not 0 < |x| < 2^-125; the difference is exact there.
+        test.at_least(magnitude(magnitude(x) - 0x1p-126F), splat_float(0x1p-126F));
     }
     static BITTRUE_INLINE bool special(float x, float& r) { return Tanh::special(x, r); }
     static float slow(float x) { return accurate::erf(x); }
 };
 
-// --- rsqrt ----------------------------------------------------------------------------------------
+// --- rsqrt ---------------------------------------------------------------------------------------
+
+#if defined(__AVX512F__)
+
+// With y right to 2^-14, h = 1 - a y^2 is below 2^-12.99, and 1 / sqrt(a) = y / sqrt(1 - h) = y (1
+// + h / 2 + 3 h^2 / 8 + 5 h^3 / 16 + ...): what is left out is below 2^-53.8. The product a y
+// rounds by u, which is u in h, u / 2 in the result; the last sum u; the steps before it, below
+// 2^-13, u / 2^11.
+BITTRUE_INLINE Doubles rsqrt_of(Doubles a) {
+    const auto estimate = [&] {
+        Doubles result;
+        BITTRUE_EACH(_mm512_rsqrt14_pd(a.part[i]));
+    };
+    const Doubles y = estimate();
+    const Doubles h = fma(a * y, y * -1.0, splat(1));
+    const Doubles series = fma(h, fma(h, splat(0.3125), splat(0.375)), splat(0.5));
+    return fma(y * h, series, y);
+}
+
+#else
 
 // Root and quotient round by u each.
+BITTRUE_INLINE Doubles rsqrt_of(Doubles a) { return splat(1) / root(a); }
+
+#endif
+
 struct Rsqrt : Primitive {
     static constexpr unsigned units = 4;
 
-    static BITTRUE_INLINE Lanes evaluate(Floats x, Doubles& v) {
-        v = splat(1) / root(widen(x));
-        return outside_positive(x);
+    template <typename Test>
+    static BITTRUE_INLINE void evaluate(Floats x, Doubles& v, Test& test) {
+        v = rsqrt_of(widen(x));
+        test_positive(x, test);
     }
     static BITTRUE_INLINE bool special(float x, float& r) {
         if (x > 0 && x < infinity) return false;
@@ -886,30 +1122,17 @@ struct Rsqrt : Primitive {
     static float slow(float x) { return accurate::rsqrt(x); }
 };
 
-// --- pow ------------------------------------------------------------------------------------------
+// --- pow -----------------------------------------------------------------------------------------
 
 #if defined(__AVX512F__)
 
-// A register pair holds a table of 16 doubles; the low four bits of each index count.
-BITTRUE_INLINE Doubles looked_up(const double (&table)[16], Longs index) {
-    const __m512d low = _mm512_loadu_pd(table), high = _mm512_loadu_pd(table + 8);
-    Doubles result;
-    BITTRUE_EACH(_mm512_permutex2var_pd(low, (__m512i)index.part[i], high));
-}
-
-// a = 2^e m, m c = 1 + r, log2 a = e - log2 c + r p(r): without a division, the slowest step of all.
-// Where c is 1, and e = 0, the error is that of r p(r): 5 u. Else |log2 a| >= 0.028; - log2 c is off
-// by u / 4, its sum with e, if e is not 0, and the last sum by u of the result, r p(r) by 5 u of at
-// most 0.045. 18 u in all, 2^-48.8.
+// As `log2_of` with a better polynomial. Where c is 1, and e = 0, the error is that of r p(r): 5 u.
+// Else |log2 a| >= 0.028; - log2 c is off by u / 4, its sum with e, if e is not 0, and the last sum
+// by u of the result, r p(r) by 5 u of at most 0.045. 18 u in all, 2^-48.8.
 BITTRUE_INLINE Doubles accurate_log2(Doubles a) {
-    const uint64_t offset = 0x4000000000000000U - polynomials::log_table_offset;
-    const Longs biased = bits_of(a) + offset;
-    const Longs exponent = biased >> 52, interval = biased >> 48;
-    const Doubles e = doubles_of(exponent | 0x4330000000000000U) - (0x1p52 + 1024);
-    const Doubles m = doubles_of(bits_of(a) - (exponent << 52) + 0x4000000000000000U);
-    const Doubles r = fma(m, looked_up(polynomials::log_table_factors, interval), splat(-1));
-    return fma(r, horner(polynomials::table_log2, r),
-               e + looked_up(polynomials::log_table_logarithms, interval));
+    const Split s = split_by_table(a);
+    return fma(s.r, horner(polynomials::table_pow_log2, s.r),
+               s.e + looked_up(polynomials::log_table_binary_logarithms, s.interval));
 }
 
 #else
@@ -925,22 +1148,24 @@ BITTRUE_INLINE Doubles accurate_log2(Doubles a) {
 
 #endif
 
-// t = y log2 |x|, k = t rounded, 2^(t - k). |t| < 152, so an error of 2^-48.6 of the logarithm and u
-// of the product are 2^-41.3 in t, times ln 2: 2^-41.8. 2^(t - k): 2^-40.2. In all 2^-39.78.
+// t = y log2 |x|, k = t rounded, 2^(t - k). |t| < 152, so an error of 2^-48.6 of the logarithm and
+// u of the product are 2^-41.3 in t, times ln 2: 2^-41.8. 2^(t - k): 2^-40.2. In all 2^-39.78.
 struct Pow {
     static constexpr unsigned units = 1U << 14;  // 2^-39
 
-    static BITTRUE_INLINE Lanes evaluate(Floats x, Floats y, Doubles& v) {
+    template <typename Test>
+    static BITTRUE_INLINE void evaluate(Floats x, Floats y, Doubles& v, Test& test) {
+        test_positive(x, test);
         const Doubles l = accurate_log2(widen(magnitude(x)));
         Doubles t = widen(y) * l;
 #if !defined(__AVX512F__)
         // Where y is a NaN, so is t: then -151.5.
         t = least(greatest(t, splat(-151.5)), splat(128.5));
 #endif
-        const Whole k = nearest_whole(t);
-        v = scaled(horner(polynomials::exp2, t - k.value), k);
+        const Power k = nearest_power(t);
+        v = scaled(horner(power_polynomials::exp2, t - k.exponent), k);
         // Infinite y leave 0, the infinity that is right, or for x = 1 a NaN or 0.
-        return outside_positive(x) | lanes_not_at_least(narrow(v), splat_float(0x1p-125F));
+        test.at_least(narrow(v), splat_float(0x1p-125F));
     }
 
     // 0: no integer, 1: odd, 2: even. |y| finite.
@@ -988,29 +1213,32 @@ struct Pow {
     }
 };
 
-__attribute__((noinline, cold)) void repair_pow(const Floats& x, const Floats& y, const Doubles& v,
-                                                Floats& r, Lanes wanted) {
+__attribute__((noinline, cold)) void repair_pow(const Floats& x, const Floats& y, Floats& r) {
+    Doubles v;
+    EachLane test;
+    Pow::evaluate(x, y, v, test);
+    test.far_from_boundary<Pow::units>(v);
     for (int i = 0; i < width; ++i) {
-        if (holds(wanted, i)) at(r, i) = Pow::lane(at(x, i), at(y, i), at(v, i));
+        if (holds(test.doubtful, i)) at(r, i) = Pow::lane(at(x, i), at(y, i), at(v, i));
     }
 }
 
 BITTRUE_INLINE Floats pow_step(Floats x, Floats y) {
     Doubles v;
-    Lanes wanted = Pow::evaluate(x, y, v);
-    wanted = wanted | near_boundary<Pow::units>(v);
+    AnyLane test;
+    Pow::evaluate(x, y, v, test);
+    test.far_from_boundary<Pow::units>(v);
     Floats r = narrow(v);
-    if (__builtin_expect(any(wanted), 0)) {
+    if (__builtin_expect(test.found(), 0)) {
         const Floats x_copy = x, y_copy = y;
-        const Doubles v_copy = v;
         Floats r_copy = r;
-        repair_pow(x_copy, y_copy, v_copy, r_copy, wanted);
+        repair_pow(x_copy, y_copy, r_copy);
         r = r_copy;
     }
     return r;
 }
 
-// --- activations ----------------------------------------------------------------------------------
+// --- activations ---------------------------------------------------------------------------------
 
 constexpr size_t strip = 512;
 
@@ -1111,7 +1339,7 @@ void relu_block(const float* x, float* out, size_t n) {
     for (size_t i = 0; i < n; ++i) out[i] = canonical(x[i] < 0 || x[i] == 0 ? 0.0F : x[i]);
 }
 
-// --- for the sweep --------------------------------------------------------------------------------
+// --- for the sweep -------------------------------------------------------------------------------
 
 #define BITTRUE_PROBE(name, primitive) \
     {#name, name##_block, probe<primitive>, primitive::units, accurate::name##_and_value},
@@ -1139,7 +1367,8 @@ void pow_probe(const float* x, const float* y, double* values, unsigned char* sp
             exponents[k] = i + k < n ? y[i + k] : 1;
         }
         Doubles v;
-        Pow::evaluate(load(bases), load(exponents), v);
+        AnyLane ignored_test;
+        Pow::evaluate(load(bases), load(exponents), v, ignored_test);
         double found[width];
         std::memcpy(found, &v, sizeof found);
         for (int k = 0; k < width && i + k < n; ++k) {

@@ -34,7 +34,13 @@ constexpr std::uint64_t log_table_offset = 0x3fe6600000000000;
 constexpr double log_table_factors[16] = {0x1.661ec6a5122f9p+0, 0x1.571ed3c506b3ap+0, 0x1.49539e3b2d067p+0, 0x1.3c995a47babe7p+0, 0x1.30d190130d190p+0, 0x1.25e22708092f1p+0, 0x1.1bb4a4046ed29p+0, 0x1.12358e75d3033p+0, 0x1.0953f39010954p+0, 0x1.0000000000000p+0, 0x1.e573ac901e574p-1, 0x1.ca4b3055ee191p-1, 0x1.b2036406c80d9p-1, 0x1.9c2d14ee4a102p-1, 0x1.886e5f0abb04ap-1, 0x1.767dce434a9b1p-1};
 
 // Minus the logarithms to base 2 of the factors.
-constexpr double log_table_logarithms[16] = {-0x1.efec61b011f85p-2, -0x1.b0b67f4f46812p-2, -0x1.7418acebbf18fp-2, -0x1.39de8e1559f6ep-2, -0x1.01d9bbcfa61d4p-2, -0x1.97c1cb13c7ec0p-3, -0x1.2f9e32d5bfdd1p-3, -0x1.960caf9abb7c1p-4, -0x1.a6f9c377dd31dp-5, -0x0.0p+0, 0x1.3aa2fdd27f1bfp-4, 0x1.476a9f983f74dp-3, 0x1.e840be74e6a4dp-3, 0x1.406463b1b0448p-2, 0x1.88e9c72e0b224p-2, 0x1.ce0a4923a587dp-2};
+constexpr double log_table_binary_logarithms[16] = {-0x1.efec61b011f85p-2, -0x1.b0b67f4f46812p-2, -0x1.7418acebbf18fp-2, -0x1.39de8e1559f6ep-2, -0x1.01d9bbcfa61d4p-2, -0x1.97c1cb13c7ec0p-3, -0x1.2f9e32d5bfdd1p-3, -0x1.960caf9abb7c1p-4, -0x1.a6f9c377dd31dp-5, -0x0.0p+0, 0x1.3aa2fdd27f1bfp-4, 0x1.476a9f983f74dp-3, 0x1.e840be74e6a4dp-3, 0x1.406463b1b0448p-2, 0x1.88e9c72e0b224p-2, 0x1.ce0a4923a587dp-2};
+
+// Minus the natural logarithms of the factors.
+constexpr double log_table_logarithms[16] = {-0x1.57bf753c8d1fbp-2, -0x1.2bef07cdc9355p-2, -0x1.01eae5626c691p-2, -0x1.b31d8575bce3bp-3, -0x1.6574ebe8c1339p-3, -0x1.1aa2b7e23f729p-3, -0x1.a4e7640b1bc38p-4, -0x1.1973bd1465561p-4, -0x1.252f32f8d1840p-5, -0x0.0p+0, 0x1.b42dd711971b9p-5, 0x1.c5e548f5bc743p-4, 0x1.526e5e3a1b438p-3, 0x1.bc286742d8cd4p-3, 0x1.1058bf9ae4ad4p-2, 0x1.404308686a7e4p-2};
+
+// 2^(j / 8).
+constexpr double eighth_powers[8] = {0x1.0000000000000p+0, 0x1.172b83c7d517bp+0, 0x1.306fe0a31b715p+0, 0x1.4bfdad5362a27p+0, 0x1.6a09e667f3bcdp+0, 0x1.8ace5422aa0dbp+0, 0x1.ae89f995ad3adp+0, 0x1.d5818dcfba487p+0};
 
 // The first 384 bits of 2 / pi after the point, most significant first.
 constexpr std::uint32_t two_over_pi[12] = {0xa2f9836e, 0x4e441529, 0xfc2757d1, 0xf534ddc0, 0xdb629599, 0x3c439041, 0xfe5163ab, 0xdebbc561, 0xb7246e3a, 0x424dd2e0, 0x06492eea, 0x09d1921c};
@@ -80,6 +86,38 @@ constexpr double expm1[] = {
     0x1.71e9423625870p-19,
 };
 
+// e^r, relative; error below 2^-41.64 on [-0.0433217401, 0.0433217401].
+// The steps of Horner's rule add at most 1.2 2^-53.
+constexpr double eighths_exp[] = {
+    0x1.000000000050bp+0,
+    0x1.fffffffffd62fp-1,
+    0x1.ffffffd0bd235p-2,
+    0x1.555555a1de433p-3,
+    0x1.555d88470e7e8p-5,
+    0x1.110c619e961f2p-7,
+};
+
+// 2^f, relative; error below 2^-41.64 on [-0.0625000596, 0.0625000596].
+// The steps of Horner's rule add at most 1.2 2^-53.
+constexpr double eighths_exp2[] = {
+    0x1.000000000050bp+0,
+    0x1.62e42fefa1cf3p-1,
+    0x1.ebfbdfcac27a5p-3,
+    0x1.c6b08dd63dc2ap-5,
+    0x1.3b324905e1fb4p-7,
+    0x1.5d81ff272b23bp-10,
+};
+
+// (e^r - 1 - r) / r^2, relative to e^r - 1 after r + r^2 p(r); error below 2^-44.15 on [-0.0433217401, 0.0433217401].
+// The steps of Horner's rule add at most 1.2 2^-53.
+constexpr double eighths_expm1[] = {
+    0x1.ffffffffffb08p-2,
+    0x1.5555554afd50ap-3,
+    0x1.555555673f817p-5,
+    0x1.11156a7365151p-7,
+    0x1.6c16154745d3ap-10,
+};
+
 // 2 atanh(s) / s of s^2, relative; error below 2^-45.07 on [0, 0.0294373077].
 // The steps of Horner's rule add at most 1.2 2^-53.
 constexpr double log[] = {
@@ -116,7 +154,7 @@ constexpr double pow_log2[] = {
 
 // log2(1 + r) / r, relative; error below 2^-50.65 on [-0.0296296579, 0.0296296579].
 // The steps of Horner's rule add at most 1.2 2^-53.
-constexpr double table_log2[] = {
+constexpr double table_pow_log2[] = {
     0x1.71547652b82fbp+0,
     -0x1.71547652b82e5p-1,
     0x1.ec709dc417b05p-2,
@@ -125,6 +163,30 @@ constexpr double table_log2[] = {
     -0x1.ec708545e5d0dp-3,
     0x1.a6ab19ab53a87p-3,
     -0x1.71e82e99a6f39p-3,
+};
+
+// log2(1 + r) / r, relative; error below 2^-44.52 on [-0.0296296579, 0.0296296579].
+// The steps of Horner's rule add at most 1.2 2^-53.
+constexpr double table_log2[] = {
+    0x1.71547652b82fbp+0,
+    -0x1.71547652d5937p-1,
+    0x1.ec709dc40f30ep-2,
+    -0x1.71546e26ce3ffp-2,
+    0x1.2776bb12bb53ap-2,
+    -0x1.ed0201faefc4dp-3,
+    0x1.a6a8c66f6743bp-3,
+};
+
+// log(1 + r) / r, relative; error below 2^-44.52 on [-0.0296296579, 0.0296296579].
+// The steps of Horner's rule add at most 1.2 2^-53.
+constexpr double table_log[] = {
+    0x1.ffffffffffffcp-1,
+    -0x1.00000000145efp-1,
+    0x1.55555555a23b7p-2,
+    -0x1.fffff4abfdde3p-3,
+    0x1.99998bc1e4c1ap-3,
+    -0x1.55ba1c6bd0b18p-3,
+    0x1.24f70fedb5139p-3,
 };
 
 // sin(r) / r of r^2, relative; error below 2^-43.84 on [0, 2.46740581].

@@ -36,6 +36,7 @@ struct SweepFindings {
     std::uint32_t first_departure = 0;
     double worst_error = 0;  // of the fast path, relative to the slow path, in 2^-53
     std::uint32_t worst_input = 0;
+    std::uint64_t digest = 0;  // of all results, special operands included: see `mixed`
 };
 
 // Takes the 2^32 bit patterns from `first` on, `count` of them. `every`: runs the slow path on

@@ -32,8 +32,26 @@ std::uint32_t bits_of(float x) {
 
 // Rounding is monotone, so that equal ends mean that no boundary lies between them.
 bool near_boundary(double v, unsigned units) {
+    // In a normal result, 2 units of 2^-53 relative are at most 2 units of the last place: most are
+    // farther from the middle of what rounding drops.
+    std::uint64_t bits;
+    std::memcpy(&bits, &v, sizeof bits);
+    const auto exponent = static_cast<unsigned>(bits >> 52) & 0x7ff;
+    constexpr std::int64_t middle = 1 << 28;
+    const std::int64_t dropped = static_cast<std::int64_t>(bits & (2 * middle - 1)) - middle;
+    const std::int64_t reach = 2 * static_cast<std::int64_t>(units) + 2;
+    if (exponent - 897 < 254 && (dropped > reach || dropped < -reach)) return false;
     const double slack = 2.0 * units * 0x1p-53;
     return static_cast<float>(v * (1 - slack)) != static_cast<float>(v * (1 + slack));
+}
+
+// A digest of results is the sum, modulo 2^64, of a word for each operand: the same in any order of
+// the parts. The word stirs operand and result together, so that neither another result nor two
+// exchanged ones leave the sum as it is, but for a chance of about 2^-64.
+std::uint64_t mixed(std::uint32_t operand, std::uint32_t result) {
+    std::uint64_t word = (operand * 0x9e3779b97f4a7c15U ^ result) * 0xd6e8feb86659fd93U;
+    word = (word ^ word >> 32) * 0xd6e8feb86659fd93U;
+    return word ^ word >> 32;
 }
 
 struct Part {
@@ -64,6 +82,7 @@ struct Part {
             all.worst_error = found.worst_error;
             all.worst_input = found.worst_input;
         }
+        all.digest += found.digest;
     }
 };
 
@@ -92,6 +111,7 @@ void sweep_part(void* context, std::size_t index) {
     job.probe->values(x, values, special, length);
     for (std::size_t i = 0; i < length; ++i) {
         const auto input = static_cast<std::uint32_t>(job.first + begin + i);
+        part.found.digest += mixed(input, bits_of(result[i]));
         if (special[i]) {
             ++part.found.special;
             continue;

@@ -58,14 +58,21 @@ std::ptrdiff_t elementwise(int code, const View* operands, const View& out, void
         const std::size_t end = part_end(part, each, count);
         std::size_t at = part * each;
         for (int k = 0; k < row.arity; ++k) readers[k].seek(at);
+        // The first strip ends where the results are aligned to a cache line: wide stores across two
+        // lines cost twice.
+        const std::size_t astray =
+            (reinterpret_cast<std::uintptr_t>(result) / size + at) % (64 / size);
+        std::size_t first = end - at >= direct_strip && astray > 0 ? 64 / size - astray : 0;
         while (at < end) {
-            const std::size_t some = end - at < step ? end - at : step;
+            const std::size_t most = first > 0 ? first : step;
+            const std::size_t some = end - at < most ? end - at : most;
+            first = 0;
             const void* in[3] = {};
             for (int k = 0; k < row.arity; ++k) in[k] = readers[k].next(some, buffers[k]);
             if (row.strip(in, static_cast<char*>(result) + at * size, some)) {
-                const std::size_t first = at + first_over(row, in, some);
+                const std::size_t found = at + first_over(row, in, some);
                 std::size_t known = over.load();
-                while (first < known && !over.compare_exchange_weak(known, first)) {
+                while (found < known && !over.compare_exchange_weak(known, found)) {
                 }
                 return;
             }

@@ -143,6 +143,28 @@ constexpr TileKernels<typename Kind::Element, typename Kind::Sum> tiles() {
 // 32 registers hold 8 x 3 sums and their factors, 16 hold 4 x 3.
 constexpr int tile_rows = vector_bytes == 64 ? 8 : 4;
 
+// --- the limit ----------------------------------------------------------------------------------
+
+// Chains of multiplications beside chains of additions, all in registers: what no product that is
+// rounded before it is added can exceed.
+size_t arithmetic(size_t rounds, float factor, float term, float* out) {
+    using V = VectorOf<float>;
+    constexpr int chains = vector_bytes == 64 ? 12 : 7;  // with two operands: 32 or 16 registers
+    const V::Vector by = V::fill(factor), plus = V::fill(term);
+    V::Vector product[chains], sum[chains];
+    for (int i = 0; i < chains; ++i) product[i] = sum[i] = V::fill(static_cast<float>(i));
+    for (size_t r = 0; r < rounds; ++r) {
+        for (int i = 0; i < chains; ++i) {
+            product[i] *= by;
+            sum[i] += plus;
+        }
+    }
+    V::Vector all = {};
+    for (int i = 0; i < chains; ++i) all += product[i] + sum[i];
+    *out = all[0];
+    return rounds * static_cast<size_t>(2 * chains * V::width);
+}
+
 // --- packing ------------------------------------------------------------------------------------
 
 struct Same {
@@ -241,6 +263,7 @@ const MatmulKernels matmul_kernels = {
     pack<i32, i64, High>,
     pack<i32, i64, Low>,
     tile_at<tile_rows, 3>,
+    arithmetic,
 };
 
 }  // namespace bittrue::BITTRUE_LEVEL

@@ -124,6 +124,8 @@ struct MatmulKernels {
     // b[offsets[k] + j]. The sums go to mr x nr contiguous elements.
     void (*tile_at)(const float* a, const float* b, const std::ptrdiff_t* offsets,
                     std::size_t depth, float* c);
+    // Multiplies and adds in registers, and returns how often: the yardstick of a benchmark.
+    std::size_t (*arithmetic)(std::size_t rounds, float factor, float term, float* out);
 };
 
 #define BITTRUE_DECLARE_LEVEL(level)                        \

@@ -322,6 +322,16 @@ void sort_call(nb::handle operand, int axis, bool descending, bool positions, nb
     sort(x.view(), axis, descending, count, positions, result.data(), threads);
 }
 
+std::size_t arithmetic_call(std::size_t rounds) {
+    const nb::gil_scoped_release unlocked;
+    std::size_t operations = 0;
+    parallel(1, 1, [&](std::size_t) {
+        float unused;
+        operations = matmul_table().arithmetic(rounds, 1.0f, 0.0f, &unused);
+    });
+    return operations;
+}
+
 }  // namespace
 
 void bind_operations(nb::module_& m) {
@@ -329,6 +339,9 @@ void bind_operations(nb::module_& m) {
           "Return whether products at level v4 take tiles of 256 bits, as suits some machines.");
     m.def("set_narrow_tiles", &set_narrow_tiles, "narrow"_a,
           "Choose the tiles of products at level v4, for tests; the bits never depend on them.");
+    m.def("arithmetic", &arithmetic_call, "rounds"_a,
+          "Multiply and add binary32 in registers, unfused; return the number of operations.\n\n"
+          "Their rate is the limit of a product: a yardstick for benchmarks.");
     m.def("elementwise_names", &elementwise_names,
           "Return the names of the elementwise functions; the position of one is its code.");
     m.def("elementwise", &elementwise_call, "code"_a, "operands"_a, "out"_a, "threads"_a,

@@ -1,13 +1,16 @@
 #include "postprocess.h"
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cmath>
 #include <cstring>
 #include <memory>
 #include <new>
+#include <vector>
 
 #include "levels.h"
+#include "strip_encoding.h"
 #include "postprocess_strips.h"
 #include "threads.h"
 
@@ -24,6 +27,10 @@ using u64 = std::uint64_t;
 constexpr u32 sign_bit = 0x80000000;
 constexpr u32 infinity = 0x7f800000;
 constexpr u32 quiet_nan = 0x7fc00000;
+// Rows that go to a kernel together, so that it reads the parameters of columns less often.
+constexpr std::size_t rows_together = 8;
+// Elements from which on accumulators and D are more than caches hold.
+constexpr std::size_t streamed_elements = 8 * 1024 * 1024;
 // Elements that a thread takes at a time, at least.
 constexpr std::size_t part_elements = 32 * 1024;
 
@@ -174,19 +181,34 @@ public:
 
     unsigned run(std::size_t begin, std::size_t end) const {
         unsigned all = 0;
-        for (std::size_t row = begin; row < end; ++row) {
+        for (std::size_t row = begin; row < end; row += rows_together) {
+            const std::size_t rows = end - row < rows_together ? end - row : rows_together;
             const u8* in = static_cast<const u8*>(raw.data) +
                            static_cast<std::ptrdiff_t>(row) * raw.stride;
-            all = run_row(reinterpret_cast<const u32*>(in), row, all);
+            all = run_rows(in, raw.stride, row, rows, all);
         }
         return all;
     }
 
-    // One row of codes; returns its flags and those seen before.
-    unsigned run_row(const u32* codes, std::size_t row, unsigned seen) const {
-        u8* to = static_cast<u8*>(out.d) + static_cast<std::ptrdiff_t>(row) * out.stride;
-        if (rule.row_max || rule.group_max) seen |= maxima(codes, row);
-        return seen | convert(codes, to, seen);
+    // A few rows of codes, `stride` bytes apart, that are `first` and the following of the matrix;
+    // returns their flags and those seen before.
+    unsigned run_rows(const void* in, std::ptrdiff_t stride, std::size_t first, std::size_t rows,
+                      unsigned seen) const {
+        u8* const d = static_cast<u8*>(out.d) + static_cast<std::ptrdiff_t>(first) * out.stride;
+        std::size_t done = 0;  // columns
+        if (requantize_ != nullptr) {
+            done = raw.columns;
+            seen |= requantize_(requantize_rule_, requantize_parameters_,
+                                {in, stride, d, out.stride, rows, done, streams_});
+        }
+        for (std::size_t r = 0; r < rows; ++r) {
+            const auto offset = static_cast<std::ptrdiff_t>(r);
+            const u32* const codes =
+                reinterpret_cast<const u32*>(static_cast<const u8*>(in) + offset * stride);
+            if (rule.row_max || rule.group_max) seen |= maxima(codes, first + r);
+            seen |= convert(codes, d + offset * out.stride, done, seen);
+        }
+        return seen;
     }
 
 private:
@@ -228,8 +250,10 @@ private:
             const i32 d_half = i32{1} << (d.word_bits - 1);
             affine_rule_ = {bounds[0], bounds[1], -d_half, d_half - 1, rule.saturate,
                             static_cast<u32>(d.word_mask())};
+            if (!fp32) prepare_requantization();
         } else if (d.kind == Kind::variable) {
             if (!fp32 || rule.rounding != rhb) return;
+            prepare_scaling(ScaledInto::hif8);
             words_ = kernels.words[source][rule.relu];
             tapered_ = kernels.tapered;
             set_tapered_rule();
@@ -237,6 +261,11 @@ private:
             if (rule.rounding == rne) {
                 nearest_ = kernels.nearest[source][rule.relu];
                 nearest_rule_ = nearest_rule();
+                if (fp32) {
+                    prepare_scaling(d.word_bits <= 8              ? ScaledInto::e4m3
+                                    : d.emin > 1 - WordType<u32>::bias ? ScaledInto::fp16
+                                                                       : ScaledInto::bf16);
+                }
                 return;
             }
             words_ = kernels.words[source][rule.relu];
@@ -246,6 +275,103 @@ private:
             single_ = kernels.single[rule.rounding][rule.relu];
             single_rule_ = single_rule();
         }
+    }
+
+    // The kernel of whole rows, where it covers the mode and every column.
+    void prepare_requantization() {
+        const LaneType& d = rule.destination;
+        const bool wide = kernels.requantized > 0 && raw.columns >= kernels.requantized;
+        if (!wide || rule.rounding != rne || rule.packed || d.word_bits > 8) return;
+        const bool per_column = scales_.step != 0 || offsets_.step != 0;
+        const std::size_t columns = per_column ? raw.columns : requantize_columns;
+        const std::size_t activations = activations_.step != 0 ? raw.columns : 1;
+        for (std::size_t c = 0; rule.relu && c < activations; ++c) {
+            if (activations_.one(c) != 0) return;
+        }
+        requantize_rule_ = {static_cast<std::int16_t>(affine_rule_.d_least),
+                            static_cast<std::int16_t>(~(affine_rule_.d_greatest -
+                                                        affine_rule_.d_least)),
+                            static_cast<std::int16_t>(d.word_mask()), rule.saturate, true};
+        requantize_columns_.assign(5 * columns, 0);
+        i32* const table = requantize_columns_.data();
+        for (std::size_t c = 0; c < columns; ++c) {
+            const std::size_t column = per_column ? c : 0;
+            const u32 scale = scales_.one(column);
+            if (scale > 0x3f800000) return;
+            if (scale < 0x35000000) requantize_rule_.fused = false;
+            const i32 offset = offsets_.one(column);
+            const i32 half = i32{1} << (rule.offset_bits - 1);
+            i32 low = -half, high = half - 1;
+            if (rule.saturate) {
+                // One clamp for both: every column has numbers that neither of them changes.
+                low = std::max(low, affine_rule_.d_least - offset);
+                high = std::min(high, affine_rule_.d_greatest - offset);
+            }
+            table[c] = static_cast<i32>(scale);
+            table[columns + c] = low;
+            table[2 * columns + c] = high;
+            table[3 * columns + c] = offset;
+            table[4 * columns + c] = static_cast<i32>(inexact_bits(scale));
+        }
+        requantize_parameters_ = {reinterpret_cast<const u32*>(table), table + columns,
+                                  table + 2 * columns, table + 3 * columns, table + 4 * columns};
+        streams_ = raw.rows * raw.columns >= streamed_elements;
+        requantize_ = kernels.requantize[per_column][rule.relu];
+    }
+
+    // The product of an integer and a positive normal FP32 is an integer if these bits of the
+    // integer are zero: as many as the scale has fraction bits below its last one.
+    static u32 inexact_bits(u32 scale) {
+        const u32 significand = (scale & 0x7fffff) | 0x800000;
+        const int fraction = 150 - static_cast<int>(scale >> 23) - __builtin_ctz(significand);
+        return fraction <= 0 ? 0 : fraction >= 32 ? ~u32{0} : (u32{1} << fraction) - 1;
+    }
+
+    // The kernels of whole blocks, where their products are words: see `take_blocks`.
+    void prepare_scaling(ScaledInto into) {
+        const auto& kernel = kernels.scaled[static_cast<int>(into)][rule.relu];
+        const bool narrow = into == ScaledInto::e4m3 || into == ScaledInto::hif8;
+        if (kernel[0] == nullptr || rule.range_first != narrow) return;
+        const LaneType& d = rule.destination;
+        const auto value = [](u32 bits) {
+            float x;
+            std::memcpy(&x, &bits, sizeof x);
+            return static_cast<double>(x);
+        };
+        double least = HUGE_VAL, greatest = 0;
+        const auto meet = [&](const Spread<u32>& multipliers) {
+            const std::size_t count = multipliers.step != 0 ? raw.columns : 1;
+            for (std::size_t c = 0; c < count; ++c) {
+                const double x = value(multipliers.one(c));
+                if (x > 0 && x < least) least = x;
+                if (x > greatest) greatest = x;
+            }
+        };
+        meet(scales_);
+        if (rule.relu) meet(activations_);
+        const Number most = read(d, d.max_finite);
+        const double limit = std::ldexp(static_cast<double>(most.significand), most.exponent);
+        // A little inside the exact bounds: these only choose between kernels that agree.
+        const auto at_least = [](double bound) {
+            return single_bits(bound < 1e-40 ? 1e-40 : bound * 1.0001);
+        };
+        scaled_least_ = at_least(std::ldexp(1.0, -100) / least);
+        quiet_least_ = at_least(std::ldexp(1.0, d.emin) / least);
+        quiet_greatest_ = single_bits(limit / greatest * 0.9999);
+        const u32 limit_word = single_bits(limit);
+        scaled_rule_ = {encoding_of<u32>(d, rule.rounding, rule.saturate),
+                        narrow ? limit_word : infinity, limit_word + (2 << 23),
+                        rule.unsigned_zero ? u32{1} << d.sign_bit : ~u32{0}};
+        scaled_[0] = kernel[0];
+        scaled_[1] = kernel[1];
+    }
+
+    // The FP32 of a number, infinity beyond its range.
+    static u32 single_bits(double number) {
+        const float x = number > 3.4e38 ? HUGE_VALF : static_cast<float>(number);
+        u32 bits;
+        std::memcpy(&bits, &x, sizeof bits);
+        return bits;
     }
 
     // The least and the greatest number that round into [least, greatest], an even and an odd one.
@@ -360,7 +486,8 @@ private:
 
     // --- one row --------------------------------------------------------------------------------
 
-    unsigned convert(const u32* codes, u8* to, unsigned seen) const {
+    // From a column on, a multiple of two.
+    unsigned convert(const u32* codes, u8* to, std::size_t first, unsigned seen) const {
         const std::size_t bytes = static_cast<std::size_t>(rule.destination.carrier_bytes());
         if (copies_) {
             std::memcpy(to, codes, raw.columns * sizeof(u32));
@@ -368,19 +495,42 @@ private:
         }
         alignas(64) u32 made[post_strip];
         unsigned all = seen;
-        for (std::size_t column = 0; column < raw.columns; column += post_strip) {
+        for (std::size_t column = first; column < raw.columns;) {
             const std::size_t left = raw.columns - column;
             const std::size_t count = left < post_strip ? left : post_strip;
             const u32* in = codes + column;
             u8* target = to + (rule.packed ? column / 2 : column * bytes);
+            if (scaled_[0] != nullptr && count >= block_lanes) {
+                const std::size_t blocks = count / block_lanes * block_lanes;
+                if (take_blocks(in, column, target, blocks, all)) {
+                    column += blocks;
+                    continue;
+                }
+            }
             if (bytes == 4) {
                 all |= strip(in, column, reinterpret_cast<u32*>(target), count, all);
             } else {
                 all |= strip(in, column, made, count, all);
                 store_(made, target, count);
             }
+            column += count;
         }
         return all;
+    }
+
+    // Whole blocks by the kernels of words, unless a NaN, an infinity or a product too small for
+    // them stands in the way. Where no flag can be new, they tell none.
+    bool take_blocks(const u32* in, std::size_t column, u8* target, std::size_t count,
+                     unsigned& all) const {
+        const Extremes<u32> found = kernels.extremes(in, count);
+        if (found.greatest >= infinity || found.least < scaled_least_) return false;
+        const bool known = (all & nx) != 0 &&
+                           ((all & of) != 0 || found.greatest <= quiet_greatest_) &&
+                           ((all & uf) != 0 || found.least >= quiet_least_);
+        const StripParameters parameters{scales_.at(column), activations_.at(column),
+                                         offsets_.at(column), amounts_.at(column)};
+        all |= scaled_[known ? 0 : 1](scaled_rule_, in, parameters, target, count);
+        return true;
     }
 
     // NaNs and infinities go one by one, what stands between them together.
@@ -489,12 +639,21 @@ private:
     Spread<u32> scales_, activations_;
     Spread<i32> offsets_, amounts_;
     AffineRule affine_rule_{};
+    RequantizeRule requantize_rule_{};
+    RequantizeParameters requantize_parameters_{};
+    std::vector<i32> requantize_columns_;
+    bool streams_ = false;
+    PostKernels::Requantize requantize_ = nullptr;
     FloatRule float_rule_{};
     SingleRule single_rule_{};
     PostKernels::Affine affine_ = nullptr;
     PostKernels::Float float_ = nullptr;
     NearestRule nearest_rule_{};
     PostKernels::Nearest nearest_ = nullptr;
+    ScaledRule scaled_rule_{};
+    PostKernels::Scaled scaled_[2] = {nullptr, nullptr};  // with flags: [1]
+    // Accumulators between which the kernels of words may be used, and raise nothing but NX.
+    u32 scaled_least_ = 0, quiet_least_ = 0, quiet_greatest_ = 0;
     TaperedRule tapered_rule_{};
     unsigned (*tapered_)(const TaperedRule&, const u32*, u32*, std::size_t) = nullptr;
     PostKernels::Single single_ = nullptr;
@@ -599,8 +758,10 @@ unsigned matmul_post_process(const PostProcessing& rule, const Operands& operand
                 }
             }
             unsigned flags = 0;
-            for (std::size_t i = begin; i < end; ++i) {
-                flags = runner.run_row(codes + (i - begin) * n, i, flags);
+            const auto stride = static_cast<std::ptrdiff_t>(n * sizeof(u32));
+            for (std::size_t i = begin; i < end; i += rows_together) {
+                const std::size_t rows = end - i < rows_together ? end - i : rows_together;
+                flags = runner.run_rows(codes + (i - begin) * n, stride, i, rows, flags);
             }
             all.fetch_or(flags, std::memory_order_relaxed);
         }

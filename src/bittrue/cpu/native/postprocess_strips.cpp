@@ -5,23 +5,15 @@
 // below the width.
 #include "postprocess_strips.h"
 
+#include "postprocess_requantize.h"
+#include "postprocess_scale.h"
+
 #ifndef BITTRUE_LEVEL
 #define BITTRUE_LEVEL baseline
 #endif
 
 namespace bittrue::BITTRUE_LEVEL {
 namespace {
-
-using u8 = std::uint8_t;
-using u16 = std::uint16_t;
-using u32 = std::uint32_t;
-using i32 = std::int32_t;
-using u64 = std::uint64_t;
-using std::size_t;
-
-// The codes of lane.h, which this file must not include.
-enum { rne = 1, rtz, rtm, rtp, rna, rto, rhb };
-enum : unsigned { nv = 1, of = 4, uf = 8, nx = 16 };
 
 inline u64 bits_of(double value) {
     u64 bits;
@@ -571,6 +563,10 @@ extern const PostKernels post_kernels = {
     store<u8>,
     store<u16>,
     store_packed,
+    BITTRUE_SCALED_TABLE,
+    extremes<u32, From::word>,
+    requantized_block,
+    BITTRUE_REQUANTIZE,
 };
 
 }  // namespace bittrue::BITTRUE_LEVEL

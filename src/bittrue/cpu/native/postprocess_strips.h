@@ -11,6 +11,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "strips.h"
+
 namespace bittrue {
 
 constexpr std::size_t post_strip = 512;  // even, so that a packed strip ends with a byte
@@ -83,6 +85,46 @@ struct Maximum {
     std::uint32_t raised;
 };
 
+// Requantization of rows of S32 into bytes to nearest even, with positive scales of at most one.
+struct RequantizeRule {
+    std::int16_t d_least;
+    std::int16_t beyond;  // bits of a total above `d_least` that put it outside D; where it wraps
+    std::int16_t mask;    // of a code
+    bool saturate;
+    bool fused;           // no scale is below 2^-21
+};
+
+// One value a column, or one for all, repeated `requantize_columns` times. Rounded products are
+// clamped into [low, high] before the offset.
+constexpr std::size_t requantize_columns = 64;
+struct RequantizeParameters {
+    const std::uint32_t* scale;
+    const std::int32_t* low;
+    const std::int32_t* high;
+    const std::int32_t* offset;
+    const std::int32_t* rest;  // bits of an accumulator that make its product no integer
+};
+
+// At least PostKernels::requantized columns; strides are in bytes. With `streams` codes go past the
+// caches, which a D that they cannot hold would only sweep.
+struct RequantizeRows {
+    const void* in;
+    std::ptrdiff_t in_stride;
+    void* out;
+    std::ptrdiff_t out_stride;
+    std::size_t rows, columns;
+    bool streams;
+};
+
+// FP32 times scales into a float of 16 bits or fewer by the steps of conversions, right into carriers.
+struct ScaledRule {
+    Encoding<std::uint32_t> encoding;
+    // Of E4M3 and HiF8: words above `limit` overflow before rounding and `beyond` stands for them;
+    // where a number that is not zero gets `zero_code`, it becomes +0.
+    std::uint32_t limit, beyond, zero_code;
+};
+enum class ScaledInto { bf16, fp16, e4m3, hif8 };
+
 struct PostKernels {
     // Sources: [0] FP32, [1] S32. Roundings by code (0 unused). Relu: [0] none, [1] activation.
     using Affine = unsigned (*)(const AffineRule&, const void* in, const StripParameters&,
@@ -123,6 +165,20 @@ struct PostKernels {
     void (*store8)(const std::uint32_t* codes, void* out, std::size_t count);
     void (*store16)(const std::uint32_t* codes, void* out, std::size_t count);
     void (*store_packed)(const std::uint32_t* codes, void* out, std::size_t count);
+
+    // Null: this level has none. By ScaledInto, activation, and whether flags are told. `count` is a
+    // multiple of block_lanes; products are finite and zero or at least 2^-100.
+    using Scaled = unsigned (*)(const ScaledRule&, const void* in, const StripParameters&,
+                                void* out, std::size_t count);
+    Scaled scaled[4][2][2];
+    WordKernels<std::uint32_t>::Look extremes;
+
+    // Whole rows, of blocks of `requantized` columns; 0: this level has no such kernel. By whether
+    // parameters stand for each column, and whether negative accumulators count as zero.
+    using Requantize = unsigned (*)(const RequantizeRule&, const RequantizeParameters&,
+                                    const RequantizeRows&);
+    std::size_t requantized;
+    Requantize requantize[2][2];
 };
 
 namespace baseline {

@@ -81,36 +81,14 @@ Sum block(const Term* x, size_t count) {
     return fold_lanes<Sum>(acc);
 }
 
-// Whole blocks, some in flight: the additions of one wait for each other.
-template <typename Term, typename Sum, int flight>
-void whole_blocks(const Term* x, Sum* out) {
-    using Vector = typename VectorOf<Sum>::Vector;
-    constexpr int n = vectors_of_lanes<Sum>;
-    Vector acc[flight][n] = {};
-    for (size_t i = 0; i < block_size; i += lane_count) {
-        for (int b = 0; b < flight; ++b) {
-            Vector term[n];
-            load_terms(x + static_cast<size_t>(b) * block_size + i, term);
-            for (int v = 0; v < n; ++v) acc[b][v] += term[v];
-        }
-    }
-    for (int b = 0; b < flight; ++b) out[b] = fold_lanes<Sum>(acc[b]);
-}
-
+// One block after the other: the additions of several at once would wait less for each other, but
+// memory gives streams that start 16 KiB apart a third less than one.
 template <typename Term, typename Sum>
 void blocks(const Term* x, size_t count, Sum* out) {
-    constexpr int flight = vector_bytes == 64 && sizeof(Sum) == 4 ? 4 : 2;
-    for (; count >= flight * block_size; count -= flight * block_size) {
-        whole_blocks<Term, Sum, flight>(x, out);
-        x += flight * block_size;
-        out += flight;
+    for (; count > block_size; count -= block_size, x += block_size) {
+        *out++ = block<Term, Sum>(x, block_size);
     }
-    while (count > 0) {
-        const size_t some = count < block_size ? count : block_size;
-        *out++ = block<Term, Sum>(x, some);
-        x += some;
-        count -= some;
-    }
+    if (count > 0) *out = block<Term, Sum>(x, count);
 }
 
 // --- columns ------------------------------------------------------------------------------------
@@ -232,6 +210,50 @@ void columns_by_groups(const Term* x, size_t rows, size_t columns, Sum* out, Sum
 
 constexpr size_t lane_tile = 2048;
 
+// The sum of two lanes of at most two rows each. Where a row is missing, a row of zeros stands.
+template <typename Term, typename Sum>
+inline void add_2_lanes(const Term* __restrict first, const Term* __restrict second,
+                        const Term* __restrict other_first, const Term* __restrict other_second,
+                        Sum* __restrict sums, size_t count) {
+    for (size_t i = 0; i < count; ++i) {
+        Sum lane = static_cast<Sum>(0) + static_cast<Sum>(first[i]);
+        lane += static_cast<Sum>(second[i]);
+        Sum other = static_cast<Sum>(0) + static_cast<Sum>(other_first[i]);
+        other += static_cast<Sum>(other_second[i]);
+        sums[i] = lane + other;
+    }
+}
+
+template <typename Sum>
+inline void fold_top(Sum* stack, int& depth, size_t width) {
+    --depth;
+    add_rows(stack + static_cast<size_t>(depth) * width,
+             stack + static_cast<size_t>(depth - 1) * width, width);
+}
+
+// At most two rows a lane, over tiles of columns.
+template <typename Term, typename Sum>
+void columns_of_few(const Term* x, size_t rows, ptrdiff_t stride, size_t columns, Sum* out,
+                    Sum* stack) {
+    static const Term zeros[lane_tile] = {};
+    for (size_t start = 0; start < columns; start += lane_tile) {
+        const size_t width = columns - start < lane_tile ? columns - start : lane_tile;
+        const auto row = [&](size_t r) {
+            return r < rows ? x + start + static_cast<ptrdiff_t>(r) * stride : zeros;
+        };
+        int depth = 0;
+        for (int i = 0; i < static_cast<int>(lane_count); i += 2) {
+            const size_t lane = static_cast<size_t>(reversed5(i));
+            const size_t other = static_cast<size_t>(reversed5(i + 1));
+            add_2_lanes(row(lane), row(lane + lane_count), row(other), row(other + lane_count),
+                        stack + static_cast<size_t>(depth) * width, width);
+            ++depth;
+            for (int t = i / 2; t & 1; t >>= 1) fold_top(stack, depth, width);
+        }
+        std::memcpy(out + start, stack, width * sizeof(Sum));
+    }
+}
+
 // Lane by lane over tiles of columns; the sums of finished lanes stand on a stack.
 template <typename Term, typename Sum>
 void columns_by_lanes(const Term* x, size_t rows, ptrdiff_t stride, size_t columns, Sum* out,
@@ -249,26 +271,28 @@ void columns_by_lanes(const Term* x, size_t rows, ptrdiff_t stride, size_t colum
                 add_4_rows(row, step, sums, width);
             }
             for (; r < rows; r += lane_count, row += step) add_rows(row, sums, width);
-            for (int t = i; t & 1; t >>= 1) {
-                --depth;
-                add_rows(stack + static_cast<size_t>(depth + 1) * width,
-                         stack + static_cast<size_t>(depth) * width, width);
-            }
             ++depth;
+            for (int t = i; t & 1; t >>= 1) fold_top(stack, depth, width);
         }
         std::memcpy(out + start, stack, width * sizeof(Sum));
     }
 }
 
-constexpr size_t tree_rows = 512;
+// Elements between the first row and the last up to which the rows of a few columns stay in the
+// second-level cache while the next columns are read; of rows far apart, powers of two above all,
+// it holds few.
+constexpr size_t tree_span = 65536;
 constexpr size_t group_columns = 8192;
 
 template <typename Term, typename Sum>
 void columns(const Term* x, size_t rows, ptrdiff_t stride, size_t count, Sum* out, Sum* scratch) {
     if (stride == static_cast<ptrdiff_t>(count) && count <= group_columns && rows >= 4 * lane_count) {
         columns_by_groups(x, rows, count, out, scratch);
-    } else if (rows <= tree_rows || count < 64) {
+    } else if (rows * static_cast<size_t>(stride < 0 ? -stride : stride) <= tree_span ||
+               count < 64) {
         columns_by_tree(x, rows, stride, count, out);
+    } else if (rows <= 2 * lane_count) {
+        columns_of_few(x, rows, stride, count, out, scratch);
     } else {
         columns_by_lanes(x, rows, stride, count, out, scratch);
     }

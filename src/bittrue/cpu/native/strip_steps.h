@@ -249,26 +249,35 @@ struct Variable {
 // What HiF8 keeps of a word, by the exponent field; and the code of a word that it holds.
 #if defined(__AVX512BW__)
 // Tables of 64 exponents, from -32 to 31, by the lowest bits of the field.
-struct VariableTables {
+struct VariableRows {
     static constexpr int rows = 64;
+    alignas(64) u16 widths[rows];
+    alignas(64) u16 entries[rows];  // the code of the power of two, and how far a fraction goes down
+};
 
+constexpr VariableRows variable_rows() {
+    VariableRows made{};
+    for (int e = -32; e < 32; ++e) {
+        const int a = e < 0 ? -e : e;
+        const int width = e < -15 || e > 15 ? 0 : a <= 3 ? 3 : a <= 7 ? 2 : 1;
+        const int down = e < 0 ? 16 : 0;
+        int base = e > 15 ? 0x6f : e < -22 ? 0 : e + 23;
+        if (width == 1) base = 0x60 + 2 * (a - 8) + down;
+        if (width == 2) base = 0x40 + 4 * (a - 4) + down;
+        if (width == 3) base = a < 2 ? 8 + 8 * a + (e < 0 ? 8 : 0) : 0x20 + 8 * (a - 2) + down;
+        const int row = (e + 127) & (VariableRows::rows - 1);
+        made.widths[row] = static_cast<u16>(width);
+        made.entries[row] = static_cast<u16>(base | (23 - width) << 8);
+    }
+    return made;
+}
+constexpr VariableRows variable_table = variable_rows();
+
+struct VariableTables {
     VariableTables() {
-        u16 widths[rows], entries[rows];
-        for (int e = -32; e < 32; ++e) {
-            const int a = e < 0 ? -e : e;
-            const int width = e < -15 || e > 15 ? 0 : a <= 3 ? 3 : a <= 7 ? 2 : 1;
-            const int down = e < 0 ? 16 : 0;
-            int base = e > 15 ? 0x6f : e < -22 ? 0 : e + 23;
-            if (width == 1) base = 0x60 + 2 * (a - 8) + down;
-            if (width == 2) base = 0x40 + 4 * (a - 4) + down;
-            if (width == 3) base = a < 2 ? 8 + 8 * a + (e < 0 ? 8 : 0) : 0x20 + 8 * (a - 2) + down;
-            const int row = (e + 127) & (rows - 1);
-            widths[row] = static_cast<u16>(width);
-            entries[row] = static_cast<u16>(base | (23 - width) << 8);
-        }
         for (int half = 0; half < 2; ++half) {
-            widths_[half] = _mm512_loadu_si512(widths + 32 * half);
-            entries_[half] = _mm512_loadu_si512(entries + 32 * half);
+            widths_[half] = _mm512_load_si512(variable_table.widths + 32 * half);
+            entries_[half] = _mm512_load_si512(variable_table.entries + 32 * half);
         }
     }
 
@@ -312,7 +321,8 @@ struct VariableTables {
 };
 #endif
 
-// HiF8 to nearest even.
+// HiF8 to nearest, ties to even or (`rhb`) to the greater number.
+template <int mode>
 struct VariableNearest {
     using U = u32;
     static constexpr bool draws = false;
@@ -329,18 +339,20 @@ struct VariableNearest {
             greater_of<U>(lesser_of<U>(magnitude, all_lanes(p.highest)), all_lanes(lowest));
         const Vec<U> width = tables.width(value >> 23);
         const Vec<U> mask = all_lanes(U{0x7fffff}) >> width;
-        const Vec<U> odd = value >> (23 - width) & 1;
-        const Vec<U> grid = (value + (mask >> 1) + odd) & ~mask;
+        const Vec<U> negative = words >> 31;
+        const Vec<U> up = mode == rhb ? negative ^ 1 : value >> (23 - width) & 1;
+        const Vec<U> grid = (value + (mask >> 1) + up) & ~mask;
         Vec<U> code = tables.code(grid);
-        const Mask<U> nonzero = less<U>(all_lanes(half), magnitude);
+        const Vec<U> to_zero = mode == rhb ? half - 1 + negative : all_lanes(half);
+        const Mask<U> nonzero = less<U>(to_zero, magnitude);
         code = greater_of<U>(code, all_lanes(U{1})) | (words >> 24 & p.sign);
         code = nonzero ? code : Vec<U>{};
         if (flags) {
             const Mask<U> over = less<U>(all_lanes(last), magnitude);
             Mask<U> inexact = (magnitude & mask) != 0;
             inexact = less<U>(magnitude, all_lanes(least)) ? (Mask<U>)(magnitude != 0) : inexact;
-            const Mask<U> tiny = less<U>(magnitude, all_lanes(p.tiny[0]));
-            raised = finish_flags<U>(p, magnitude, inexact, tiny, over);
+            const Vec<U> bound = p.tiny[0] + (mode == rhb ? negative : Vec<U>{});
+            raised = finish_flags<U>(p, magnitude, inexact, less<U>(magnitude, bound), over);
         }
         return less<U>(all_lanes(infinity_of<U>), magnitude) ? all_lanes(p.nan_code) : code;
     }
@@ -436,6 +448,62 @@ struct Integer {
             raised = nan ? all_lanes<U>(nv) : raised;
         }
         return nan ? all_lanes(p.nan_integer) : result;
+    }
+
+    const Encoding<U> p;
+};
+
+// 32-bit integers to FP32 to nearest even, by the hardware. Each half of an integer is exact, so that
+// their sum rounds once; less the upper half, it leaves of the lower one what was lost.
+template <bool is_signed>
+struct IntegerSingle {
+    using U = u32;
+    static constexpr bool draws = false;
+    explicit IntegerSingle(const Encoding<U>&) {}
+
+    template <bool flags>
+    Vec<U> lanes(Vec<U> words, Vec<U>, Vec<U>& raised) const {
+        using F = Word<U>::FloatVec;
+        const Mask<U> upper = is_signed ? (Mask<U>)words >> 16 : (Mask<U>)(words >> 16);
+        const F high = __builtin_convertvector(upper, F) * 65536.0f;
+        const F low = __builtin_convertvector((Mask<U>)(words & 0xffff), F);
+        const F sum = high + low;
+        if (flags) {
+            const F rest = low - (sum - high);
+            raised = (Vec<U>)(rest != 0.0f) & U{nx};
+        }
+        Vec<U> codes;
+        std::memcpy(&codes, &sum, sizeof codes);
+        return codes;
+    }
+};
+
+// FP64 to FP32 to nearest even, by the hardware; what it does with NaNs is replaced.
+struct Narrow {
+    using U = u64;
+    static constexpr bool draws = false;
+    explicit Narrow(const Encoding<U>& encoding) : p(encoding) {}
+
+    template <bool flags>
+    Vec<U> lanes(Vec<U> words, Vec<U>, Vec<U>& raised) const {
+        using F = Word<U>::FloatVec;
+        const Vec<U> magnitude = words & (sign_of<U> - 1);
+        F value;
+        std::memcpy(&value, &magnitude, sizeof value);
+        const Word<U>::HalfFloatVec narrowed =
+            __builtin_convertvector(value, Word<U>::HalfFloatVec);
+        Word<U>::HalfVec bits;
+        std::memcpy(&bits, &narrowed, sizeof bits);
+        Vec<U> code = __builtin_convertvector(bits, Vec<U>);
+        code = lesser_of<U>(code, all_lanes(p.over_code)) | (words >> 32 & p.sign);
+        const Mask<U> nan = less<U>(all_lanes(infinity_of<U>), magnitude);
+        if (flags) {
+            const F wide = __builtin_convertvector(narrowed, F);
+            const Mask<U> over = less<U>(all_lanes(p.max_code), __builtin_convertvector(bits, Vec<U>));
+            const Mask<U> tiny = less<U>(magnitude, all_lanes(p.tiny[0]));
+            raised = finish_flags<U>(p, magnitude, (Mask<U>)(wide != value), tiny, over);
+        }
+        return nan ? all_lanes(p.nan_code) : code;
     }
 
     const Encoding<U> p;

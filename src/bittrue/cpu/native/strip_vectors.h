@@ -58,13 +58,29 @@ inline Vec<u32> words_of_fp16(Word<u32>::HalfVec lanes) {
 #endif
 }
 
-// Where words come from: themselves, the upper halves that BF16 is, or FP16.
-enum class From { word, upper_half, fp16 };
+// Words of FP32 lanes, likewise.
+inline Vec<u64> words_of_fp32(Word<u64>::HalfVec lanes) {
+    Word<u64>::HalfFloatVec singles;
+    std::memcpy(&singles, &lanes, sizeof singles);
+    const Word<u64>::FloatVec doubles = __builtin_convertvector(singles, Word<u64>::FloatVec);
+    Vec<u64> words;
+    std::memcpy(&words, &doubles, sizeof words);
+    const Mask<u64> magnitude = (Mask<u64>)__builtin_convertvector(lanes & 0x7fffffff, Vec<u64>);
+    const Mask<u64> signaling = (magnitude > 0x7f800000) & (magnitude < 0x7fc00000);
+    return words & ~((Vec<u64>)signaling & quiet_of<u64>);
+}
+
+// Where words come from: themselves, the upper halves that BF16 is, FP16, or (64 bits) FP32.
+enum class From { word, upper_half, fp16, fp32 };
 
 template <typename U, From from>
 inline Vec<U> load_word(const void* in, std::size_t i) {
     if constexpr (from == From::word) {
         return load<U>(static_cast<const U*>(in) + i);
+    } else if constexpr (from == From::fp32) {
+        typename Word<U>::HalfVec singles;
+        std::memcpy(&singles, static_cast<const u32*>(in) + i, sizeof singles);
+        return words_of_fp32(singles);
     } else {
         typename Word<U>::HalfVec halves;
         std::memcpy(&halves, static_cast<const u16*>(in) + i, sizeof halves);
@@ -108,8 +124,9 @@ inline Vec<u64> random_words(const u32* from, u64) {
     return v;
 }
 
-// Where codes go: words as they are, or narrowed into carriers. A block is 4 vectors.
-enum class Carrier { word, byte, half, nibble };
+// Where codes go: words as they are, or narrowed into carriers; a single (of 64-bit words) has 32
+// bits. A block is 4 vectors.
+enum class Carrier { word, byte, half, nibble, single };
 
 #if defined(__AVX512BW__)
 inline __m512i bytes_of(__m512i a, __m512i b, __m512i c, __m512i d) {
@@ -197,16 +214,24 @@ inline void put_block(const Vec<u32>* v, Carrier carrier, u8* out) {
 }
 #endif
 
-inline void put_block(const Vec<u64>* v, Carrier, u8* out) {
+inline void put_block(const Vec<u64>* v, Carrier carrier, u8* out) {
     constexpr std::size_t width = width_of<u64>;
+    if (carrier == Carrier::single) {
+        for (std::size_t k = 0; k < 4; ++k) {
+            const Word<u64>::HalfVec lanes = __builtin_convertvector(v[k], Word<u64>::HalfVec);
+            std::memcpy(out + k * sizeof lanes, &lanes, sizeof lanes);
+        }
+        return;
+    }
     for (std::size_t i = 0; i < 4 * width; ++i) out[i] = static_cast<u8>(v[i / width][i % width]);
 }
 
 constexpr std::size_t bytes_in(Carrier carrier, std::size_t lanes, std::size_t word) {
-    return carrier == Carrier::word   ? lanes * word
-           : carrier == Carrier::half ? lanes * 2
-           : carrier == Carrier::byte ? lanes
-                                      : lanes / 2;
+    return carrier == Carrier::word     ? lanes * word
+           : carrier == Carrier::single ? lanes * 4
+           : carrier == Carrier::half   ? lanes * 2
+           : carrier == Carrier::byte   ? lanes
+                                        : lanes / 2;
 }
 
 // What a kernel makes of the flags: nothing, their union, or a byte a lane as well.

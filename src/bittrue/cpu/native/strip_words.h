@@ -56,6 +56,9 @@ struct Word<u64> {
     using Float = double;
     typedef u64 Vec BITTRUE_VECTOR;
     typedef std::int64_t Mask BITTRUE_VECTOR;
+    typedef double FloatVec BITTRUE_VECTOR;
+    typedef u32 HalfVec __attribute__((vector_size(vector_bytes / 2)));
+    typedef float HalfFloatVec __attribute__((vector_size(vector_bytes / 2)));
     static constexpr int bits = 64, fraction = 52, bias = 1023;
 };
 

@@ -73,19 +73,22 @@ void integers(const void* in, U* __restrict out, std::size_t count) {
     }
 }
 
-// 64-bit integers; from 2^52 on, the lowest 12 bits are ORed into one. Whatever rounds the word to
-// 38 fraction bits or fewer rounds as it would the integer.
-template <typename I>
-void integers64(const void* in, u64* __restrict out, std::size_t count) {
+// Integers as wide as the word. From 2^fraction on the lowest bits, which are as many as the word has
+// for sign and exponent, are ORed into one: whatever rounds the word to `merged_fraction` fraction
+// bits or fewer rounds as it would the integer.
+template <typename U, typename I>
+void integers_merged(const void* in, U* __restrict out, std::size_t count) {
+    constexpr int fraction = Word<U>::fraction, dropped = Word<U>::bits - fraction;
+    constexpr U rest = (U{1} << dropped) - 1;
     const I* __restrict values = static_cast<const I*>(in);
     for (std::size_t i = 0; i < count; ++i) {
-        const u64 v = static_cast<u64>(values[i]);
-        const u64 negative = static_cast<I>(-1) < 0 ? v >> 63 : 0;
-        const u64 magnitude = negative ? 0 - v : v;
-        const bool big = magnitude >> 52 != 0;
-        const u64 kept = big ? magnitude >> 12 | ((magnitude & 0xfff) != 0) : magnitude;
-        const u64 word = word_of_small<u64>(kept);
-        out[i] = (big ? word + (u64{12} << 52) : word) | negative << 63;
+        const U v = static_cast<U>(values[i]);
+        const U negative = static_cast<I>(-1) < 0 ? v >> (Word<U>::bits - 1) : 0;
+        const U magnitude = negative ? 0 - v : v;
+        const bool big = magnitude >> fraction != 0;
+        const U kept = big ? magnitude >> dropped | ((magnitude & rest) != 0) : magnitude;
+        const U word = word_of_small<U>(kept);
+        out[i] = (big ? word + (U{dropped} << fraction) : word) | negative << (Word<U>::bits - 1);
     }
 }
 
@@ -164,7 +167,7 @@ void store_packed(const U* __restrict in, void* out, std::size_t count) {
 #define BITTRUE_NEAREST(from)                                                                      \
     {                                                                                              \
         {BITTRUE_CARRIERS(from, FixedNearest<false>), BITTRUE_CARRIERS(from, FixedNearest<true>)}, \
-            BITTRUE_CARRIERS(from, VariableNearest), BITTRUE_CARRIERS(from, Scale<u32, rne>),      \
+            BITTRUE_CARRIERS(from, VariableNearest<rne>), BITTRUE_CARRIERS(from, Scale<u32, rne>),      \
             BITTRUE_KEPT(u32, from, word, Same<u32>), extremes<u32, From::from>                    \
     }
 
@@ -175,8 +178,8 @@ extern const StripKernels strip_kernels = {
         decode<u32, u16>,
         decode<u32, u32>,
         nullptr,
-        {{nullptr, integers<u32, u16>, nullptr, nullptr},
-         {nullptr, integers<u32, std::int16_t>, nullptr, nullptr}},
+        {{nullptr, integers<u32, u16>, integers_merged<u32, u32>, nullptr},
+         {nullptr, integers<u32, std::int16_t>, integers_merged<u32, std::int32_t>, nullptr}},
         look_up<u32>,
         look_up_packed<u32>,
         BITTRUE_KEPT(u32, word, word, Same<u32>),
@@ -184,6 +187,10 @@ extern const StripKernels strip_kernels = {
         BITTRUE_MODES(Variable, u32),
         BITTRUE_MODES(Scale, u32),
         BITTRUE_MODES(Integer, u32),
+        {BITTRUE_KEPT(u32, word, word, IntegerSingle<false>),
+         BITTRUE_KEPT(u32, word, word, IntegerSingle<true>)},
+        {},
+        {},
         extremes<u32, From::word>,
         {{nullptr, extend<u32, u16>, extend<u32, u32>, nullptr},
          {nullptr, extend<u32, std::int16_t>, extend<u32, std::int32_t>, nullptr}},
@@ -194,9 +201,9 @@ extern const StripKernels strip_kernels = {
         decode<u64, u16>,
         decode<u64, u32>,
         decode<u64, u64>,
-        {{nullptr, integers<u64, u16>, integers<u64, u32>, integers64<u64>},
+        {{nullptr, integers<u64, u16>, integers<u64, u32>, integers_merged<u64, u64>},
          {nullptr, integers<u64, std::int16_t>, integers<u64, std::int32_t>,
-          integers64<std::int64_t>}},
+          integers_merged<u64, std::int64_t>}},
         look_up<u64>,
         look_up_packed<u64>,
         BITTRUE_KEPT(u64, word, word, Same<u64>),
@@ -204,6 +211,9 @@ extern const StripKernels strip_kernels = {
         BITTRUE_MODES(Variable, u64),
         {},
         BITTRUE_MODES(Integer, u64),
+        {},
+        BITTRUE_KEPT(u64, word, single, Narrow),
+        BITTRUE_KEPT(u64, fp32, word, Same<u64>),
         extremes<u64, From::word>,
         {{nullptr, extend<u64, u16>, extend<u64, u32>, extend<u64, u64>},
          {nullptr, extend<u64, std::int16_t>, extend<u64, std::int32_t>,

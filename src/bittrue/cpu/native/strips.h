@@ -93,6 +93,11 @@ struct WordKernels {
     Encode variable[9][3];
     Encode scale[9][3];
     Encode integer[9][3];
+    // To FP32 to nearest even, where its lanes are not words: from 32-bit integers (32-bit words, by
+    // sign), from FP64 (64-bit words); and FP64 from FP32. They read and write carriers.
+    Encode integer_single[2][3];
+    Encode narrow[3];
+    Encode widen[3];
     using Look = Extremes<U> (*)(const void* in, std::size_t count);
     Look extremes;
 
