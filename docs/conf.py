@@ -21,8 +21,8 @@ from sphinx.environment import BuildEnvironment
 from sphinx.errors import ConfigError
 
 import bittrue
-from bittrue.conformance.rules import RULES
-from bittrue.dtypes import COMPOUNDS, ENCODINGS, EncodingRow
+from bittrue.conformance.rules import OF_COMPLEX, RULES
+from bittrue.dtypes import COMPOUNDS, ENCODINGS, SCALARS, EncodingRow
 from bittrue.geometry import attributes_of
 from bittrue.postprocess import MODES, Mode
 from bittrue.providers.registry import BACKENDS
@@ -93,7 +93,7 @@ def compound_cells(
 
 def attribute_cells() -> Iterable[tuple[str, str]]:
     """Describe the attributes of every operation that takes some; equal ones share a line."""
-    taken = [(spec.name, attributes_of(spec.name)) for spec in bittrue.SIMPLE.specs()]
+    taken = [(spec.name, attributes_of(spec.name)) for spec in bittrue.DEFAULT.specs()]
     ordered = sorted((pair for pair in taken if pair[1]), key=lambda pair: str(pair[1]))
     for attributes, group in itertools.groupby(ordered, key=lambda pair: pair[1]):
         spelled = (
@@ -141,11 +141,82 @@ def mode_cells(mode: Mode) -> tuple[str, ...]:
     )
 
 
+def output_of(operation: str, *operands: object) -> str:
+    """Name the result dtype, or write a dash where there is no plan."""
+    try:
+        return bittrue.DEFAULT.resolve(operation, *operands).output.name
+    except (bittrue.PromotionError, OverflowError):
+        return "-"
+
+
+def promotion_cells() -> Iterable[tuple[str, ...]]:
+    """Write the results of `mul` of every two tensor dtypes."""
+    dtypes = bittrue.DEFAULT.tensor_dtypes
+    for lhs in dtypes:
+        yield f"**{lhs.name}**", *(output_of("mul", lhs, rhs) for rhs in dtypes)
+
+
+def scalar_promotion_cells() -> Iterable[tuple[str, ...]]:
+    """Write the results of `mul` of every tensor dtype with a number of each kind."""
+    for dtype in bittrue.DEFAULT.tensor_dtypes:
+        yield (
+            f"**{dtype.name}**",
+            *(output_of("mul", dtype, scalar) for scalar in (3, 0.5, True, 1j)),
+        )
+
+
+def reduction_cells() -> Iterable[tuple[str, ...]]:
+    """Describe every reduction of floats by its dtypes; operations with equal ones share lines."""
+    described: dict[str, dict[tuple[str, ...], list[str]]] = {}
+    for plan in bittrue.REAL_COMPLEX.plans() + bittrue.SIMPLE.plans():
+        if plan.accumulation is None or bittrue.REAL_COMPLEX.spec(plan.operation) is None:
+            continue
+        if any(operand.dtype is not plan.operands[0].dtype for operand in plan.operands):
+            continue
+        key = (plan.operands[0].convert_to.name, plan.accumulation.name, plan.output.name)
+        accumulators = described.setdefault(plan.operation, {}).setdefault(key, [])
+        name = "-" if plan.accumulator_dtype is None else plan.accumulator_dtype.name
+        if name not in accumulators:
+            accumulators.append(name)
+    lines: dict[tuple[str, ...], list[str]] = {}
+    for operation, rows in described.items():
+        for (source, accumulation, output), accumulators in rows.items():
+            line = (source, f"`{accumulation}`", ", ".join(accumulators), output)
+            lines.setdefault(line, []).append(f"`{operation}`")
+    for line, operations in sorted(lines.items(), key=lambda item: item[1]):
+        yield " ".join(operations), *line
+
+
 simple_rows = [row for row in ENCODINGS if row.dtype is not None]
 myst_substitutions = {
-    "plans": plans_markdown(bittrue.SIMPLE),
-    "plan_count": len(bittrue.SIMPLE.plans()),
-    "operation_count": len(bittrue.SIMPLE.specs()),
+    "plans": plans_markdown(bittrue.DEFAULT),
+    "plan_count": len(bittrue.DEFAULT.plans()),
+    "operation_count": len(bittrue.DEFAULT.specs()),
+    "simple_plan_count": len(bittrue.SIMPLE.plans()),
+    "simple_operation_count": len(bittrue.SIMPLE.specs()),
+    "real_complex_count": len(bittrue.REAL_COMPLEX.plans()),
+    "promotion": table(
+        ("", *(dtype.name for dtype in bittrue.DEFAULT.tensor_dtypes)), promotion_cells()
+    ),
+    "promotion_of_scalars": table(
+        ("tensor", "int", "float", "bool", "complex"), scalar_promotion_cells()
+    ),
+    "reductions": table(
+        ("operations", "operands", "terms combine by", "accumulators", "result"), reduction_cells()
+    ),
+    "scalars": table(
+        ("name", "dtype", "parts", "NumPy", "DLPack code"),
+        (
+            (
+                f"`bittrue.{row.public}`",
+                f"`{row.name}`",
+                f"2 {row.component}" if row.is_complex else "1",
+                row.numpy or "-",
+                "-" if row.dlpack is None else row.dlpack,
+            )
+            for row in SCALARS
+        ),
+    ),
     "overload_count": sum(len(spec.overloads) for spec in bittrue.SIMPLE.specs()),
     "dtypes": table(
         ("dtype", "encoding", "category", "bits", "sign", "exponent", "fraction", "bias"),
@@ -159,8 +230,12 @@ myst_substitutions = {
     "rules": table(
         ("operation", "rule"),
         (
-            (f"`{name}`", text.replace("|", "\\|").replace("*", "\\*"))
-            for name, text in RULES.items()
+            (
+                f"`{name}`{of}",
+                text.format(format="its format").replace("|", "\\|").replace("*", "\\*"),
+            )
+            for rules, of in ((RULES, ""), (OF_COMPLEX, ", complex"))
+            for name, text in sorted(rules.items())
         ),
     ),
     "post_process_modes": table(

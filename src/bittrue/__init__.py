@@ -11,13 +11,15 @@ from bittrue.conversion import (
     unpack,
 )
 from bittrue.dispatch import run
-from bittrue.dtypes import CompoundDType, DType, DTypeCategory, SimpleDType
+from bittrue.dtypes import SCALARS, CompoundDType, DType, DTypeCategory, SimpleDType
 from bittrue.encoding import Decomposition, Format, Rounding, Status, formats
 from bittrue.errors import BittrueError, PromotionError, RejectedError
 from bittrue.functions import Ordered, ge, gt, sort, topk
 from bittrue.policy import (
     DEFAULT,
+    REAL_COMPLEX,
     SIMPLE,
+    SIMPLE_SCALARS,
     SUPPORTED_ACCUMULATOR_DTYPES,
     SUPPORTED_TENSOR_DTYPES,
     WEAK_SCALAR_PROBES,
@@ -59,9 +61,22 @@ from bittrue.tensor import Tensor, asarray
 
 __version__ = "0.1.0"
 
+float32: SimpleDType
+float64: SimpleDType
+complex64: SimpleDType
+complex128: SimpleDType
+int32: SimpleDType
+bool_: SimpleDType
+# Present only where the extended pair is enabled: with BITTRUE_EXTENDED=1 at import.
+real_ext: SimpleDType
+complex_ext: SimpleDType
+globals().update({row.public: row.dtype for row in SCALARS})
+
 __all__ = [
     "DEFAULT",
+    "REAL_COMPLEX",
     "SIMPLE",
+    "SIMPLE_SCALARS",
     "SUPPORTED_ACCUMULATOR_DTYPES",
     "SUPPORTED_TENSOR_DTYPES",
     "WEAK_SCALAR_PROBES",
@@ -99,13 +114,19 @@ __all__ = [
     "activation_word",
     "activation_words",
     "asarray",
+    "bool_",
+    "complex64",
+    "complex128",
     "convert",
     "dequantize_blocks",
     "explain_element",
     "explain_word",
+    "float32",
+    "float64",
     "formats",
     "ge",
     "gt",
+    "int32",
     "matmul_post_process",
     "nearest_scales",
     "operation_execution_options",

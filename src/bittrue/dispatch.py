@@ -33,7 +33,7 @@ from bittrue.providers import (
     converted,
     default_backends,
 )
-from bittrue.scalars import convert_scalar
+from bittrue.scalars import ScalarOverflow, convert_scalar
 from bittrue.tensor import Buffer, ElementList, Tensor, buffer_of, dtype_of_array, read_list
 
 
@@ -52,6 +52,8 @@ def run(
     policy: Policy | None = None,
     backend: str | Backend | None = None,
     accumulator_dtype: SimpleDType | None = None,
+    working_dtype: SimpleDType | None = None,
+    scalar_overflow: ScalarOverflow = "infinity",
     **attributes: Any,
 ) -> Tensor:
     """Execute `operation` and return the result as a fresh `Tensor`.
@@ -60,7 +62,10 @@ def run(
     Python numbers (weak scalars). Attributes (`axis`, `k`, ...) follow the operands or are given
     by keyword. `policy` is the policy that plans (None: `bittrue.DEFAULT`), `backend` a name or a
     provider (None: the first of CPU and Generic that takes the plan), `accumulator_dtype` the
-    accumulator of `reduce_sum` and `matmul`.
+    accumulator of an operation that has a choice (`reduce_sum`, `mean`, `norm`, `dot`, `vdot`,
+    `matmul`), `working_dtype` the wider dtype in which `norm` computes its terms too;
+    `scalar_overflow` tells whether a weak float beyond the range of its dtype becomes an infinity
+    or raises `OverflowError` (``"raise"``).
 
     Raises what `Policy.resolve` raises, then `OverflowError` for a scalar that its dtype cannot
     hold, `TypeError` for an attribute that is unknown, missing or of a wrong type, `ValueError`
@@ -74,6 +79,8 @@ def run(
         attributes,
         policy=DEFAULT if policy is None else policy,
         accumulator_dtype=accumulator_dtype,
+        working_dtype=working_dtype,
+        scalar_overflow=scalar_overflow,
     )
     chosen = default_backends() if backend is None else (backend_of(backend),)
     return Tensor(execute(call, chosen))
@@ -86,6 +93,8 @@ def prepare(
     *,
     policy: Policy,
     accumulator_dtype: SimpleDType | None = None,
+    working_dtype: SimpleDType | None = None,
+    scalar_overflow: ScalarOverflow = "infinity",
 ) -> Call:
     """Plan a call and check everything about it; see `run` for the errors."""
     if not isinstance(policy, Policy):
@@ -97,10 +106,15 @@ def prepare(
             policy.check_concrete(operation, [r.planned for r in read])
             raise argument.unreadable
     plan = policy.resolve(
-        operation, *(r.planned for r in read), accumulator_dtype=accumulator_dtype
+        operation,
+        *(r.planned for r in read),
+        accumulator_dtype=accumulator_dtype,
+        working_dtype=working_dtype,
     )
     attributes = _positional(operation, len(given), rest, attributes)
-    operands = tuple(_materialise(plan, position, r) for position, r in enumerate(read))
+    operands = tuple(
+        _materialise(plan, position, r, scalar_overflow) for position, r in enumerate(read)
+    )
     shapes = tuple(converted(operand).shape for operand in operands)
     geometry = geometry_of(operation, shapes, attributes)
     if isinstance(geometry, Indexing):
@@ -156,10 +170,14 @@ def _read(argument: object) -> _Read:
     return _Read(argument, argument)
 
 
-def _materialise(plan: OperationPlan, position: int, read: _Read) -> Operand:
+def _materialise(
+    plan: OperationPlan, position: int, read: _Read, scalar_overflow: ScalarOverflow
+) -> Operand:
     planned = plan.operands[position]
     if planned.role is OperandRole.WEAK_SCALAR:
-        bits = convert_scalar(read.planned, planned.convert_to).bits
+        bits = convert_scalar(
+            read.planned, planned.convert_to, scalar_overflow=scalar_overflow
+        ).bits
         return WeakScalar(read.planned, Buffer.from_elements(planned.convert_to, (), [bits]))
     if read.source is None:
         raise RefusedTypeError(

@@ -55,6 +55,13 @@ class Contraction(Geometry):
 
 
 @dataclass(frozen=True, slots=True)
+class InnerProduct(Geometry):
+    """Extent of ``[k] . [k]``; the result has rank 0."""
+
+    k: int
+
+
+@dataclass(frozen=True, slots=True)
 class Convolution(Geometry):
     """A grouped cross-correlation. Dims list the axis of each role: batch, feature, spatial..."""
 
@@ -286,6 +293,15 @@ def _contraction(operation: str, shapes: Shapes, _attributes: Mapping[str, Any])
     return Contraction((lhs[0], rhs[1]), lhs[0], lhs[1], rhs[1])
 
 
+def _inner(operation: str, shapes: Shapes, _attributes: Mapping[str, Any]) -> Geometry:
+    lhs, rhs = shapes
+    if len(lhs) != 1 or lhs != rhs:
+        raise RefusedValueError(
+            f"{operation}: shapes", f"{lhs} and {rhs}", "two tensors of rank 1 and equal length"
+        )
+    return InnerProduct((), lhs[0])
+
+
 def _indexed(operation: str, shape: Shape, axis: object) -> tuple[int, int]:
     checked = _axis(operation, axis, len(shape))
     return checked, shape[checked]
@@ -429,11 +445,12 @@ def _given(operation: str, name: str, attributes: Mapping[str, Any]) -> object:
 # --- the table ----------------------------------------------------------------------------------
 
 _FAMILIES: tuple[tuple[str, tuple[Attribute, ...], Checker], ...] = (
-    ("reduce_sum reduce_prod", REDUCTION, _reduction),
+    ("reduce_sum reduce_prod mean norm", REDUCTION, _reduction),
     ("reduce_max reduce_min", REDUCTION, _extremum),
     ("argmax argmin", REDUCTION, _arg_extremum),
     ("cumsum", (AXIS,), _scan),
     ("matmul", (), _contraction),
+    ("dot vdot", (), _inner),
     ("conv_general", CONVOLUTION, _convolution),
     ("gather", (AXIS,), _gather),
     ("scatter scatter_add", (AXIS,), _scatter),

@@ -1,8 +1,9 @@
 """The one converter from Python numbers to stored bits.
 
-Used for weak scalars, list elements and every other Python number that enters a tensor. Clause:
-operation-dtype-policy, *Weak scalars select branches without acquiring a dtype*; one rounding of
-the exact value, never through a wider host float.
+Used for weak scalars, list elements and every other Python number that enters a tensor. Clauses:
+operation-dtype-policy, *Weak scalars select branches without acquiring a dtype*; tensor-promotion,
+*C++ Binding Boundary* (conversion is centralized) and *Python Scalars* (a value must be
+representable). One rounding of the exact value, never through a wider host float.
 """
 
 from __future__ import annotations
@@ -10,25 +11,24 @@ from __future__ import annotations
 import math
 import numbers
 from dataclasses import dataclass
+from typing import Any, Literal
+
+import gmpy2
 
 from bittrue._records import shown, spelled
-from bittrue.dtypes import DType, SimpleDType
-from bittrue.encoding import BINARY32, BINARY64, BinaryFormat
-from bittrue.errors import RangeError, RefusedTypeError
+from bittrue.dtypes import SCALARS, DType, SimpleDType, component_of, is_complex
+from bittrue.encoding import BINARY128, BINARY_FORMATS, BinaryFormat
+from bittrue.errors import RangeError, RefusedTypeError, RefusedValueError
 from bittrue.policy.weak import INT32_MAX, INT32_MIN
-
-BINARY_FORMATS: dict[SimpleDType, BinaryFormat] = {
-    DType.Float32: BINARY32,
-    DType.Float64: BINARY64,
-}
 
 
 @dataclass(frozen=True, slots=True)
 class ScalarConversion:
     """What a conversion gave.
 
-    `bits` are the stored bits (the value itself for Int32 and Bool); `inexact` tells that a
-    rounding changed the value, `overflow` that a finite value became infinite.
+    `bits` are the stored bits (the value itself for Int32 and Bool; of a complex dtype the
+    imaginary part stands above the real one); `inexact` tells that a rounding changed the value,
+    `overflow` that a finite value became infinite.
     """
 
     bits: int
@@ -36,30 +36,67 @@ class ScalarConversion:
     overflow: bool = False
 
 
-def convert_scalar(value: object, dtype: SimpleDType) -> ScalarConversion:
-    """Convert a real Python number to an element of `dtype`, with one rounding.
+ScalarOverflow = Literal["infinity", "raise"]
+"""What a finite float beyond the range of its destination does."""
 
-    Int32 takes integers (no bool), Bool takes Python booleans, Float32 and Float64 any real
-    number. A float beyond the range becomes an infinity; an integer has none and raises
-    `OverflowError`, as an integer outside Int32 does. A NaN becomes the canonical quiet NaN. Any
-    other type raises `TypeError`.
+
+def convert_scalar(
+    value: object, dtype: SimpleDType, *, scalar_overflow: ScalarOverflow = "infinity"
+) -> ScalarConversion:
+    """Convert a Python number to an element of `dtype`, with one rounding a component.
+
+    Int32 takes integers (no bool), Bool takes Python booleans, a real floating dtype any real
+    number, a complex one any number (a real number has the imaginary part +0). A float beyond the
+    range becomes an infinity, or raises `OverflowError` where `scalar_overflow` is ``"raise"``; an
+    integer has no infinity and always raises it, as an integer outside Int32 does. A NaN becomes
+    the canonical quiet NaN. Any other type (a complex number for a real dtype, `Decimal`, text)
+    raises `TypeError`, another word for `scalar_overflow` `ValueError`.
     """
+    if scalar_overflow not in {"infinity", "raise"}:
+        raise RefusedValueError("scalar_overflow", repr(scalar_overflow), "'infinity' or 'raise'")
+    converted = _converted(value, dtype)
+    if converted.overflow and scalar_overflow == "raise":
+        raise RangeError(
+            f"{dtype.name} element",
+            f"{spelled(value)} would become infinite",
+            "a number inside the range of the format",
+            "pass an infinity if it is meant",
+        )
+    return converted
+
+
+def _converted(value: object, dtype: SimpleDType) -> ScalarConversion:
     if dtype is DType.Int32:
         return _to_int32(value)
     if dtype is DType.Bool:
         if isinstance(value, bool):
             return ScalarConversion(int(value))
         raise _refused(value, dtype, "a Python bool")
-    fmt = BINARY_FORMATS.get(dtype)
+    fmt = BINARY_FORMATS.get(component_of(dtype))
     if fmt is None:
-        raise _refused(value, dtype, "a destination of Float32, Float64, Int32 or Bool")
+        raise _refused(value, dtype, f"a destination of {' or '.join(row.name for row in SCALARS)}")
+    if isinstance(value, numbers.Real):
+        # +0 above the bits of the real part adds nothing to them.
+        return _to_float(value, dtype, fmt)
+    if not is_complex(dtype):
+        raise _refused(value, dtype, "a real number")
+    if not isinstance(value, numbers.Complex):
+        raise _refused(value, dtype, "a number")
+    number: Any = value
+    real, imaginary = _real_to_float(number.real, fmt), _real_to_float(number.imag, fmt)
+    return ScalarConversion(
+        fmt.joined(real.bits, imaginary.bits),
+        real.inexact or imaginary.inexact,
+        real.overflow or imaginary.overflow,
+    )
+
+
+def _to_float(value: numbers.Real, dtype: SimpleDType, fmt: BinaryFormat) -> ScalarConversion:
     if isinstance(value, bool):
         return ScalarConversion(fmt.encode(int(value), 0))
     if isinstance(value, numbers.Integral):
         return _integer_to_float(int(value), dtype, fmt)
-    if isinstance(value, numbers.Real):
-        return _real_to_float(value, fmt)
-    raise _refused(value, dtype, "a real number")
+    return _real_to_float(value, fmt)
 
 
 def _refused(value: object, dtype: SimpleDType, accepted: str) -> RefusedTypeError:
@@ -118,13 +155,27 @@ def _rounded(numerator: int, denominator: int, fmt: BinaryFormat) -> ScalarConve
     return ScalarConversion(bits, inexact=not exact)
 
 
-def scalar_value(bits: int, dtype: SimpleDType) -> bool | int | float:
-    """Return the stored element as a Python number: the inverse of `convert_scalar`."""
+def scalar_value(bits: int, dtype: SimpleDType) -> Any:
+    """Return the stored element as a Python number: the inverse of `convert_scalar`.
+
+    A bool, an int, a float or a complex number; an element of the extended pair, which those do
+    not hold, as a `gmpy2.mpfr` or `gmpy2.mpc` of 113 bits.
+    """
     if dtype is DType.Bool:
         return bool(bits)
     if dtype is DType.Int32:
         return bits
-    fmt = BINARY_FORMATS[dtype]
+    fmt = BINARY_FORMATS[component_of(dtype)]
+    number = _extended_number if fmt is BINARY128 else _float_number
+    if not is_complex(dtype):
+        return number(bits, fmt)
+    real, imaginary = (number(part, fmt) for part in fmt.parts(bits))
+    if fmt is BINARY128:
+        return gmpy2.mpc(real, imaginary, _EXACT.precision, _EXACT)
+    return complex(real, imaginary)
+
+
+def _float_number(bits: int, fmt: BinaryFormat) -> float:
     sign = -1.0 if bits & fmt.sign else 1.0
     if fmt.is_nan(bits):
         return math.nan
@@ -132,3 +183,23 @@ def scalar_value(bits: int, dtype: SimpleDType) -> bool | int | float:
         return sign * math.inf
     _, significand, exponent = fmt.decode(bits)
     return sign * math.ldexp(significand, exponent)
+
+
+# The ambient context of gmpy2 is the caller's; only this one takes part.
+_EXACT = gmpy2.context(
+    precision=BINARY128.fraction_bits + 1,
+    emax=gmpy2.get_emax_max(),
+    emin=gmpy2.get_emin_min(),
+)
+
+
+def _extended_number(bits: int, fmt: BinaryFormat) -> Any:
+    negative = bool(bits & fmt.sign)
+    if not fmt.is_finite(bits):
+        text = "nan" if fmt.is_nan(bits) else "-inf" if negative else "inf"
+        return gmpy2.mpfr(text, _EXACT.precision, 10, _EXACT)
+    _, significand, exponent = fmt.decode(bits)
+    magnitude = gmpy2.mpfr(significand, _EXACT.precision, _EXACT)
+    scale = _EXACT.mul_2exp if exponent >= 0 else _EXACT.div_2exp
+    value = scale(magnitude, abs(exponent))
+    return _EXACT.minus(value) if negative else value

@@ -55,6 +55,7 @@ def files(tmp_path):
     np.save(tmp_path / "a.npy", np.array([1.5, -0.0, np.inf], np.float32))
     np.save(tmp_path / "b.npy", np.array([2, 3, -4], np.int32))
     np.save(tmp_path / "wide.npy", np.array([1.0, 2.0]))
+    np.save(tmp_path / "half.npy", np.array([1.0, 2.0], np.float16))
     np.save(tmp_path / "words.npy", np.array(["one", "two"]))
     np.save(tmp_path / "objects.npy", np.array([{}, None], object), allow_pickle=True)
     np.savez(tmp_path / "several.npz", a=np.zeros(2), b=np.zeros(2))

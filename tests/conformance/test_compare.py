@@ -11,7 +11,8 @@ from bittrue import DType
 from bittrue.conformance.compare import Difference, classify, is_association, spell, ulps
 from bittrue.encoding import BINARY32, BINARY64
 from bittrue.generic import arithmetic as ar
-from bittrue.generic.reduce import convert, lane_sum
+from bittrue.generic.numbers import convert
+from bittrue.generic.reduce import lane_sum
 from bittrue.policy import SIMPLE
 from bittrue.scalars import scalar_value
 

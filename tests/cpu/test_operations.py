@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bittrue import DType, run
+from bittrue import DType, SimpleDType, run
 from bittrue.conformance import corpora
 from bittrue.cpu import _native
 from bittrue.dispatch import prepare
@@ -66,7 +66,7 @@ def assert_equal(operation: str, *operands: Any, threads: int = 1, **attributes:
 
 
 def values(rng: np.random.Generator, dtype: str, count: int) -> np.ndarray:
-    drawn = corpora.column(dtype, rng, count + 64)
+    drawn = corpora.column(SimpleDType.from_name(dtype), rng, count + 64)
     return drawn[rng.permutation(drawn.size)[:count]]
 
 

@@ -9,13 +9,18 @@ from __future__ import annotations
 
 import math
 import struct
+import sys
 from collections.abc import Callable
 from fractions import Fraction
+from pathlib import Path
 from types import SimpleNamespace
 
 import gmpy2
 import numpy as np
 import pytest
+
+# `real_complex_oracle` stands beside; test files are imported one by one, without a package.
+sys.path.insert(0, str(Path(__file__).parent))
 
 SIGN = 0x8000_0000
 INF = 0x7F80_0000

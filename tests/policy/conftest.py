@@ -1,12 +1,20 @@
-"""What the policy tests share: descriptors that the tests register themselves."""
+"""What the policy tests share: descriptors that the tests register themselves.
+
+What they share at import is `real_complex_support`.
+"""
 
 from __future__ import annotations
 
+import sys
 import uuid
+from pathlib import Path
 
 import pytest
 
 from bittrue.dtypes import CompoundDType, DType, DTypeCategory, SimpleDType
+
+# Test files are imported one by one, without a package around them.
+sys.path.insert(0, str(Path(__file__).parent))
 
 
 @pytest.fixture(scope="session")

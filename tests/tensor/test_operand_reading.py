@@ -64,7 +64,7 @@ def test_dtype_and_shape_of_a_list(data, dtype, shape):
         (["1"], TypeError),
         ([None], TypeError),
         ([1, None], TypeError),
-        ([1j], TypeError),
+        ([True, 1j], TypeError),
         ([Decimal(1)], TypeError),
         ([2**31], OverflowError),
         ([-(2**31) - 1], OverflowError),
@@ -450,7 +450,7 @@ def test_arguments_of_asarray_of_a_wrong_kind():
             asarray([1.0], dtype)
         with pytest.raises(NotImplementedError):
             asarray(np.ones(1, np.float32), dtype)
-    for data in (None, "text", object(), {1: 2}, {1}, 1j):
+    for data in (None, "text", object(), {1: 2}, {1}):
         with pytest.raises(TypeError):
             asarray(data)
     with pytest.raises(TypeError):

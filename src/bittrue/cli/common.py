@@ -12,15 +12,18 @@ from typing import Any, cast
 from bittrue.dtypes import DType, SimpleDType
 from bittrue.errors import RefusedValueError
 from bittrue.files import write_text
-from bittrue.policy import DEFAULT, SIMPLE, Policy
+from bittrue.policy import DEFAULT, REAL_COMPLEX, SIMPLE, SIMPLE_SCALARS, Policy
 
-POLICIES: dict[str, Policy] = {"default": DEFAULT, "simple": SIMPLE}
+POLICIES: dict[str, Policy] = {
+    "default": DEFAULT,
+    **{policy.name: policy for policy in (SIMPLE, REAL_COMPLEX, SIMPLE_SCALARS)},
+}
 
 STDOUT = "-"
 
 
-def accumulator(name: str | None) -> SimpleDType | None:
-    """Find the accumulator dtype of a name; planning refuses a descriptor of another kind."""
+def dtype_named(name: str | None) -> SimpleDType | None:
+    """Find the dtype of a name; planning refuses a descriptor of another kind."""
     return None if name is None else cast("SimpleDType", DType.from_name(name))
 
 
@@ -48,13 +51,13 @@ def check_output(option: str, path: str) -> None:
 
 
 def number(text: str) -> Any:
-    """Read a Python number or bool, None if `text` is none."""
+    """Read a Python number (complex too: ``1+2j``) or bool, None if `text` is none."""
     if text in ("True", "False"):
         return text == "True"
     if text.lstrip("+-").isdecimal():
         # Never through float: an integer too long to read must not become an infinity.
         return whole_number(text)
-    for kind in (int, float):
+    for kind in (int, float, complex):
         try:
             return kind(text)
         except ValueError:

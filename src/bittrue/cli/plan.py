@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from bittrue.cli.common import POLICIES, STDOUT, accumulator, emit, emit_json, number
+from bittrue.cli.common import POLICIES, STDOUT, dtype_named, emit, emit_json, number
 from bittrue.conformance.records import plan_json
 from bittrue.dtypes import DType
 from bittrue.report import plans as text
@@ -19,9 +19,10 @@ def add(commands: Any) -> None:
         "operands",
         nargs="*",
         metavar="DTYPE",
-        help="a dtype name (Float32, Int32, Bool, ...) for a tensor, a number for a weak scalar",
+        help="a dtype name (Float32, Complex64, ...) for a tensor, a number for a weak scalar",
     )
-    one.add_argument("--accumulator", metavar="DTYPE", help="accumulator of reduce_sum or matmul")
+    one.add_argument("--accumulator", metavar="DTYPE", help="accumulator of a sum")
+    one.add_argument("--working", metavar="DTYPE", help="wider dtype of the terms of norm")
     one.add_argument("--policy", choices=POLICIES, default="default")
     one.add_argument("--json", action="store_true", help="print the plan as JSON")
     one.set_defaults(execute=show_plan)
@@ -44,7 +45,8 @@ def show_plan(options: argparse.Namespace) -> int:
     plan = POLICIES[options.policy].resolve(
         options.operation,
         *map(_operand, options.operands),
-        accumulator_dtype=accumulator(options.accumulator),
+        accumulator_dtype=dtype_named(options.accumulator),
+        working_dtype=dtype_named(options.working),
     )
     if options.json:
         emit_json(STDOUT, plan_json(plan))

@@ -8,9 +8,9 @@ from typing import Any
 from bittrue.cli.common import (
     POLICIES,
     STDOUT,
-    accumulator,
     attributes,
     check_output,
+    dtype_named,
     emit,
     emit_json,
     json_value,
@@ -36,6 +36,7 @@ def add(commands: Any) -> None:
         "--attr", action="append", default=[], metavar="NAME=VALUE", help="an attribute: axis=0"
     )
     command.add_argument("--accumulator", metavar="DTYPE", help="accumulator of the sum")
+    command.add_argument("--working", metavar="DTYPE", help="wider dtype of the terms of norm")
     command.add_argument("--backend", metavar="NAME", help="cpu, generic, numpy, ...")
     command.add_argument("--policy", choices=POLICIES, default="default")
     command.add_argument("--json", action="store_true", help="print the result as JSON")
@@ -51,7 +52,10 @@ def _operand(text: str) -> Any:
     return read_array(text)
 
 
-_ARGUMENTS = {"operation", "policy", "backend", "accumulator_dtype"}
+_ARGUMENTS = {
+    *("operation", "policy", "backend", "accumulator_dtype"),
+    *("working_dtype", "scalar_overflow"),
+}
 """Names that `run` takes by keyword beside the attributes."""
 
 
@@ -67,7 +71,8 @@ def execute(options: argparse.Namespace) -> int:
         *map(_operand, options.operands),
         policy=POLICIES[options.policy],
         backend=options.backend,
-        accumulator_dtype=accumulator(options.accumulator),
+        accumulator_dtype=dtype_named(options.accumulator),
+        working_dtype=dtype_named(options.working),
         **named,
     )
     if options.output is not None:

@@ -1,7 +1,8 @@
 """Values to verify with: directed ones, each with its reason, and seeded random ones.
 
 Belongs here: elements and element pairs. Never here: which operation takes them (`trials`). Bits of
-Float32 are unsigned 32-bit patterns. The same seed gives the same values everywhere.
+Float32 are unsigned 32-bit patterns; those of the wide and the complex dtypes come from `values`.
+The same seed gives the same values everywhere.
 """
 
 from __future__ import annotations
@@ -10,6 +11,9 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+
+from bittrue.conformance import values
+from bittrue.dtypes import DType, SimpleDType
 
 Bits = npt.NDArray[np.uint32]
 Ints = npt.NDArray[np.int32]
@@ -124,8 +128,8 @@ def random_float32(rng: np.random.Generator, count: int) -> Bits:
 
 def tame_float32(rng: np.random.Generator, count: int) -> Bits:
     """Return finite numbers of like magnitude and either sign, as data of a model has them."""
-    values = rng.standard_normal(count).astype(np.float32)
-    return values.view(np.uint32)
+    numbers = rng.standard_normal(count).astype(np.float32)
+    return numbers.view(np.uint32)
 
 
 def random_int32(rng: np.random.Generator, count: int) -> Ints:
@@ -183,20 +187,24 @@ def pairs(rng: np.random.Generator, count: int) -> tuple[Bits, Bits]:
     )
 
 
-def column(dtype: str, rng: np.random.Generator, count: int) -> npt.NDArray[Any]:
+def column(dtype: SimpleDType, rng: np.random.Generator, count: int) -> npt.NDArray[Any]:
     """Return `count` elements of a dtype: the directed ones (as many as fit), then random ones."""
     random: npt.NDArray[Any]
-    if dtype == "Bool":
+    if dtype is DType.Bool:
         random = rng.integers(0, 2, count).astype(np.bool_)
-    elif dtype == "Int32":
+    elif dtype is DType.Int32:
         random = random_int32(rng, count)
-    else:
+    elif dtype is DType.Float32:
         random = random_float32(rng, count).view(np.float32)
+    else:
+        random = values.drawn(dtype, rng, count)
     return np.concatenate([directed(dtype), random])[:count]
 
 
-def directed(dtype: str) -> npt.NDArray[Any]:
+def directed(dtype: SimpleDType) -> npt.NDArray[Any]:
     """Return the directed elements of a dtype."""
-    if dtype == "Bool":
+    if dtype is DType.Bool:
         return np.array([False, True])
-    return INT32 if dtype == "Int32" else FLOAT32.view(np.float32)
+    if dtype is DType.Int32:
+        return INT32
+    return FLOAT32.view(np.float32) if dtype is DType.Float32 else values.directed(dtype)

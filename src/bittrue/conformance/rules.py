@@ -6,9 +6,10 @@ One row an operation; clauses of operation-dtype-policy and of the published sem
 from __future__ import annotations
 
 from bittrue.dtypes import DType
+from bittrue.generic.formats import COMPLEX, format_of
 from bittrue.policy import Arithmetic, OperationPlan
 
-_ONE_ROUNDING = "the exact {0} rounded once to binary32, ties to even, subnormals kept"
+_ONE_ROUNDING = "the exact {0} rounded once to {{format}}, ties to even, subnormals kept"
 _PRIMITIVE = "{0} is one primitive: the exact function value, correctly rounded to binary32"
 
 # fmt: off
@@ -54,7 +55,14 @@ RULES: dict[str, str] = {
     "argmax": "the first winner; the first NaN wins; zeros of either sign tie",
     "argmin": "the first winner; the first NaN wins; zeros of either sign tie",
     "cumsum": "ascending sums from +0, each rounded; the first is +0 + x",
-    "matmul": "each product rounded to binary32, then added in ascending order from +0",
+    "matmul": "each product rounded to {format}, then added in ascending order from +0",
+    "remainder": "x - y*floor(x/y), exact, rounded once; a zero has the sign of y",
+    "floor_divide": "the floor of the exact quotient, rounded once",
+    "conj": "a real is its own conjugate, bit for bit",
+    "mean": "the sum in lanes, divided by the count, each step in the accumulator dtype",
+    "norm": "squares rounded to {format}, their sum in lanes, its root",
+    "dot": "each product rounded to {format}, then added in lanes from +0",
+    "vdot": "each product rounded to {format}, then added in lanes from +0",
     "conv_general": "each product rounded, padding included, added in ascending order from +0",
     "gather": "the indexed element is moved bit for bit",
     "scatter": "the update is moved bit for bit",
@@ -64,6 +72,26 @@ RULES: dict[str, str] = {
     "_topk_values": "the first k of the sorted axis, moved bit for bit; NaNs are the largest",
     "_topk_indices": "the first k of the sorted axis; equal values keep the lower position first",
 }
+
+_BY_PART = "each part is the exact {0} rounded once; beside a real, the imaginary part is moved"
+
+OF_COMPLEX: dict[str, str] = {
+    "add": _BY_PART.format("sum"),
+    "sub": _BY_PART.format("difference"),
+    "mul": "(a*c - b*d, a*d + b*c), each step rounded, none fused; by a real, two products",
+    "elementwise_mul": "(a*c - b*d, a*d + b*c), each step rounded, none fused; by a real, two",
+    "div": "Smith's form with a rounded reciprocal, each step rounded; by a real, each part",
+    "eq": "both parts are equal; a real has the imaginary part +0",
+    "ne": "a part differs; a NaN differs from everything",
+    "neg": "only the sign bits of both parts flip",
+    "conj": "only the sign bit of the imaginary part flips",
+    "real": "the real part, bit for bit",
+    "imag": "the imaginary part, bit for bit",
+    "abs": "the exact modulus rounded once; infinite where a part is, even beside a NaN",
+    "norm": "re*re + im*im, each step rounded, their sum in lanes, its root",
+    "reduce_prod": "ascending products from the real 1, each step rounded",
+}
+"""The rule of each operation whose words differ where it computes on pairs."""
 # fmt: on
 
 NEVER_WRAPS = "Int32 is exact and checked: a result outside it raises OverflowError, never wraps"
@@ -72,9 +100,12 @@ EXACT_INT32 = "Int32 is exact integer arithmetic"
 
 def rule_of(plan: OperationPlan) -> str:
     """Return the rule of a plan in words."""
-    if plan.compute is not Arithmetic.BINARY32:
+    if plan.compute in (Arithmetic.INT32_EXACT, Arithmetic.INT32_EXACT_CHECKED):
         return EXACT_INT32
-    return RULES.get(plan.operation, "the plan's arithmetic, rounded once a step")
+    words = RULES.get(plan.operation, "the plan's arithmetic, rounded once a step")
+    if plan.compute in COMPLEX:
+        words = OF_COMPLEX.get(plan.operation, words)
+    return words.format(format=f"binary{format_of(plan).width}")
 
 
 def result_dtype_rule(plan: OperationPlan) -> str:

@@ -47,7 +47,7 @@ from bittrue.providers import (
     promises_bits,
     versions_of,
 )
-from bittrue.tensor import Buffer
+from bittrue.tensor import Buffer, storage_of
 
 Progress = Callable[[int, int, str], None]
 """Called with plans done, plans in all, and the plan at hand."""
@@ -252,7 +252,12 @@ def _outcome(backend: Backend, call: Call) -> Outcome:
 
 
 def _bits(buffer: Buffer) -> Array:
-    return buffer.bits().ravel().astype(np.int64)
+    return buffer.bits().ravel()
+
+
+def _stored(bits: Any) -> int:
+    """Return one entry of `_bits` as a stored element."""
+    return int.from_bytes(bits.tobytes(), "little") if bits.dtype.names else int(bits)
 
 
 # --- elementwise calls --------------------------------------------------------------------------
@@ -277,7 +282,7 @@ def _cells(backend: Backend, call: Call, indices: Array) -> tuple[Array, Array, 
 
     Returns the indices that gave a result, their bits, and the failures.
     """
-    nothing = indices[:0], np.zeros(0, np.int64)
+    nothing = indices[:0], np.zeros(0, storage_of(call.plan.output).bits)
     if not indices.size:
         return *nothing, []
     outcome = _outcome(backend, call)
@@ -316,8 +321,8 @@ def _compare_elements(
     wrapped, values, failures = _cells(target, _take(call, raised), raised)
     for indices, outcome in failures:
         _count_overflow(call, int(indices[0]), indices.size, outcome, tally)
-    for index, value in zip(wrapped.tolist(), values.tolist(), strict=True):
-        _count_wrap(call, index, value, tally)
+    for index, value in zip(wrapped.tolist(), values, strict=True):
+        _count_wrap(call, index, _stored(value), tally)
 
 
 # --- structured calls ---------------------------------------------------------------------------
@@ -332,7 +337,7 @@ def _compare_whole(
         index = _offset_of(expected.overflow, call.geometry)
         actual = _outcome(target, call)
         if isinstance(actual, Buffer):
-            _count_wrap(call, index, int(_bits(actual)[index]), tally)
+            _count_wrap(call, index, _stored(_bits(actual)[index]), tally)
         else:
             _count_overflow(call, index, 1, actual, tally)
         return
@@ -365,7 +370,7 @@ def _compare_bits(
     tally.equal += indices.size - differing.size
     dtype = call.plan.output
     for at in differing.tolist():
-        want, got, index = int(expected[at]), int(actual[at]), int(indices[at])
+        want, got, index = _stored(expected[at]), _stored(actual[at]), int(indices[at])
         kind = compare.classify(dtype, want, got)
         if not strict and kind is Difference.NAN_BITS:
             tally.nan_bits += 1

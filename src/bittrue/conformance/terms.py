@@ -11,9 +11,8 @@ import math
 from bittrue.conformance.compare import SUMS
 from bittrue.dispatch import Call
 from bittrue.dtypes import DType, SimpleDType
-from bittrue.encoding import BINARY32
-from bittrue.generic import Array
-from bittrue.generic import arithmetic as ar
+from bittrue.generic import Array, convert_operand, format_of
+from bittrue.generic import numbers as nu
 from bittrue.generic.array import coordinates_of, groups, strides_of
 from bittrue.generic.conv import factors
 from bittrue.geometry import (
@@ -21,10 +20,12 @@ from bittrue.geometry import (
     Convolution,
     Geometry,
     Indexing,
+    InnerProduct,
     Ordering,
     Reduction,
     Scan,
 )
+from bittrue.policy import OperandPlan
 from bittrue.providers import converted
 
 Shapes = list[tuple[int, ...]]
@@ -47,29 +48,37 @@ def elements_read(call: Call, index: int) -> list[list[int]]:
     ]
 
 
-def sum_terms(call: Call, index: int) -> list[int]:
-    """Return the Float32 terms that result `index` adds, in their logical order; none if none."""
-    if call.plan.accumulation not in SUMS:
+def sum_terms(call: Call, index: int) -> list[nu.Number]:
+    """Return the terms that result `index` adds, as the plan computes them, in logical order."""
+    plan = call.plan
+    if plan.accumulation not in SUMS:
         return []
     read = [
-        _computed(converted(operand).dtype, planned.convert_to, elements)
+        _computed(converted(operand).dtype, planned, elements)
         for operand, planned, elements in zip(
-            call.operands, call.plan.operands, elements_read(call, index), strict=True
+            call.operands, plan.operands, elements_read(call, index), strict=True
         )
     ]
-    if isinstance(call.geometry, Contraction | Convolution):
-        return [ar.mul(BINARY32, a, b) for a, b in zip(*read, strict=True)]
+    fmt = format_of(plan)
+    if isinstance(call.geometry, Contraction | Convolution | InnerProduct):
+        lhs, rhs = read
+        if plan.operation == "vdot":
+            lhs = [nu.conj(fmt, value) for value in lhs]
+        return [nu.mul(fmt, a, b) for a, b in zip(lhs, rhs, strict=True)]
     if isinstance(call.geometry, Indexing):
         base, _, updates = read
         return base + updates
+    if plan.operation == "norm":
+        return [nu.squared(fmt, value) for value in read[0]]
     return read[0]
 
 
-def _computed(source: SimpleDType, computed: SimpleDType, elements: list[int]) -> list[int]:
-    """Return elements as the plan computes them: integers become Float32 by one rounding."""
-    if source is computed:
-        return elements
-    return [BINARY32.encode(abs(v), 0, negative=v < 0) for v in elements]
+def _computed(source: SimpleDType, planned: OperandPlan, elements: list[int]) -> list[nu.Number]:
+    """Return elements as the plan computes them: converted, and complex ones in parts."""
+    array = convert_operand(Array(source, (len(elements),), elements), planned)
+    if array.dtype is DType.Int32:
+        return list(array.elements)
+    return list(map(nu.reader(array.dtype), array.elements))
 
 
 def _offsets(
@@ -95,6 +104,8 @@ def _offsets(
             [row * geometry.k + step for step in steps],
             [step * geometry.m + column for step in steps],
         ]
+    if isinstance(geometry, InnerProduct):
+        return [list(range(geometry.k))] * 2
     if isinstance(geometry, Convolution):
         return _convolution_offsets(geometry, shapes, index)
     if isinstance(geometry, Indexing):

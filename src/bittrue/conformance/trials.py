@@ -7,17 +7,19 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from bittrue.conformance import corpora
-from bittrue.dtypes import DType, SimpleDType
+from bittrue.conformance import corpora, values
+from bittrue.dtypes import DType, SimpleDType, is_complex
 from bittrue.geometry import attributes_of
-from bittrue.policy import OperandRole, OperationPlan, Policy
+from bittrue.policy import Arithmetic, OperandRole, OperationPlan, Policy
+from bittrue.tensor import Buffer, Tensor, asarray
+from bittrue.tensor.buffer import STORAGE
 
 CHUNK = 1 << 16
 """Elements of one elementwise call at most, so that progress shows and memory stays small."""
@@ -26,6 +28,8 @@ SCALARS: tuple[Any, ...] = (
     3, -1, 0.5, True, 0, 1, 2, -2, 7, 31, -0.0, 0.1, -0.5, 1.5, 2.0, 1e-45, 1e39,
     float("inf"), float("-inf"), float("nan"), Fraction(1, 3), 2**24 + 1, -(2**24) - 3,
     2**31 - 1, -(2**31), 2**31, 2**60 + 2**36 + 1, False,
+    1j, complex(2, -3), complex(-0.0, 0.5), complex(0.1, 1e39), complex(float("inf"), 1),
+    complex(0, float("nan")), complex(0, -0.0), complex(1e-320, 1),
 )  # fmt: skip
 """Weak scalars to try; those that select the plan at hand are used."""
 
@@ -47,6 +51,21 @@ class Trial:
 
 def trials(plan: OperationPlan, policy: Policy, rng: Rng, cases: int) -> Iterator[Trial]:
     """Yield calls that select `plan`, of about `cases` results together."""
+    for trial in _trials(plan, policy, rng, cases):
+        yield replace(trial, operands=tuple(map(_operand, trial.operands)))
+
+
+def _operand(value: Any) -> Any:
+    """Return an array of the extended pair, which no dtype of NumPy names, as a tensor."""
+    if isinstance(value, np.ndarray) and value.dtype.names:
+        return Tensor(Buffer(_STRUCTURED[value.dtype.names], value))
+    return value
+
+
+_STRUCTURED = {row.array.names: row.dtype for row in STORAGE if row.array.names}
+
+
+def _trials(plan: OperationPlan, policy: Policy, rng: Rng, cases: int) -> Iterator[Trial]:
     family = STRUCTURED.get(plan.operation)
     if family is not None:
         yield from family(plan, rng, max(cases // 10, 24))
@@ -105,17 +124,19 @@ def _columns(plan: OperationPlan, rng: Rng, count: int) -> list[Array]:
             lhs, rhs = _powers(rng, lhs, rhs)
         return [lhs.view(np.float32), rhs.view(np.float32)]
     if len(dtypes) == 1:
-        return [corpora.column(dtypes[0].name, rng, count)]
+        return [corpora.column(dtypes[0], rng, count)]
+    if len(dtypes) == 2 and not {DType.Int32, DType.Bool} & set(dtypes):
+        return values.pairs((dtypes[0], dtypes[1]), rng, count)
     return [_drawn(dtype, rng, count) for dtype in dtypes]
 
 
 def _drawn(dtype: SimpleDType, rng: Rng, count: int) -> Array:
     """Return `count` elements, about half of them directed, in no order: tuples mix freely."""
-    values = corpora.column(dtype.name, rng, 2 * count + 64)
-    directed = corpora.directed(dtype.name).size
+    elements = corpora.column(dtype, rng, 2 * count + 64)
+    directed = corpora.directed(dtype).size
     from_directed = rng.integers(0, directed, count)
-    from_random = rng.integers(directed, values.size, count)
-    return values[np.where(rng.integers(0, 2, count) == 0, from_directed, from_random)]
+    from_random = rng.integers(directed, elements.size, count)
+    return elements[np.where(rng.integers(0, 2, count) == 0, from_directed, from_random)]
 
 
 def _powers(rng: Rng, lhs: corpora.Bits, rhs: corpora.Bits) -> tuple[corpora.Bits, corpora.Bits]:
@@ -127,8 +148,8 @@ def _powers(rng: Rng, lhs: corpora.Bits, rhs: corpora.Bits) -> tuple[corpora.Bit
     bases = np.where(
         rng.integers(0, 4, half) == 0, rng.integers(-6, 7, half), rng.uniform(0, 8, half)
     )
-    for column, values in ((lhs, bases), (rhs, exponents)):
-        column[lhs.size - half :] = values.astype(np.float32).view(np.uint32)
+    for column, numbers in ((lhs, bases), (rhs, exponents)):
+        column[lhs.size - half :] = numbers.astype(np.float32).view(np.uint32)
     return lhs, rhs
 
 
@@ -142,8 +163,10 @@ def _matrix(dtype: SimpleDType, rng: Rng, rows: int, length: int, kind: int) -> 
     """Return `[rows, length]` elements: tame, any bits at all, or cancelling."""
     count = rows * length
     if dtype is DType.Int32:
-        values = rng.integers(-1000, 1001, count) if kind == 0 else corpora.random_int32(rng, count)
-        return np.asarray(values).astype(np.int32).reshape(rows, length)
+        whole = rng.integers(-1000, 1001, count) if kind == 0 else corpora.random_int32(rng, count)
+        return np.asarray(whole).astype(np.int32).reshape(rows, length)
+    if dtype is not DType.Float32:
+        return values.drawn(dtype, rng, count, kind).reshape(rows, length)
     if kind == 0:
         bits = corpora.tame_float32(rng, count)
     elif kind == 1:
@@ -164,11 +187,16 @@ _MAX, _MIN = 2**31 - 1, -(2**31)
 
 def _directed_rows(dtype: SimpleDType, rng: Rng) -> Iterator[Array]:
     """Every directed value alone, and in rows of three in an order of its own."""
-    values = corpora.directed(dtype.name)
-    yield values.reshape(-1, 1)
-    if dtype is DType.Float32:
-        shuffled = rng.permutation(values)
-        yield shuffled[: values.size // 3 * 3].reshape(-1, 3)
+    every = corpora.directed(dtype)
+    yield every.reshape(-1, 1)
+    if dtype is not DType.Int32:
+        shuffled = rng.permutation(every)
+        yield shuffled[: every.size // 3 * 3].reshape(-1, 3)
+
+
+def _array(dtype: SimpleDType, elements: Any) -> Array:
+    """Return nested lists as an array of `dtype`."""
+    return asarray(elements, dtype).buffer.array
 
 
 def _line_trials(
@@ -177,9 +205,9 @@ def _line_trials(
     """Rows of several lengths and kinds, along the last axis."""
     dtype = plan.operands[0].dtype
     assert dtype is not None
-    for values in _directed_rows(dtype, rng):
+    for lines in _directed_rows(dtype, rng):
         for named in attributes:
-            yield Trial((values,), named)
+            yield Trial((lines,), named)
     rows = max(cases // (3 * len(_LENGTHS)), 1)
     for length, kind in itertools.product(_LENGTHS, range(3)):
         for named in attributes:
@@ -194,9 +222,10 @@ def _sums(plan: OperationPlan, rng: Rng, cases: int) -> Iterator[Trial]:
     yield Trial((_matrix(dtype, rng, 40, 6, 0),), {"axis": 0})
     yield Trial((_matrix(dtype, rng, 6, 8, 0).reshape(2, 3, 8),), {"axis": (0, 2)})
     yield Trial((_matrix(dtype, rng, 3, 5, 0),), {})
-    if dtype is DType.Float32:
-        yield Trial((np.full((2, 3), -0.0, np.float32),), {"axis": 1})
-        yield Trial((np.zeros((2, 0), np.float32),), {"axis": 1})
+    if dtype is not DType.Int32:
+        minus = complex(-0.0, -0.0) if is_complex(dtype) else -0.0
+        yield Trial((_array(dtype, [[minus] * 3] * 2),), {"axis": 1})
+        yield Trial((_matrix(dtype, rng, 2, 0, 0),), {"axis": 1})
     else:
         # Partial sums outside Int32 that come back, and totals that stay out.
         for row in ([_MAX, _MAX, -_MAX], [_MIN, -1, 1], [_MAX, 1], [_MIN, -1], [_MIN] * 2):
@@ -204,17 +233,42 @@ def _sums(plan: OperationPlan, rng: Rng, cases: int) -> Iterator[Trial]:
 
 
 def _reductions(plan: OperationPlan, rng: Rng, cases: int) -> Iterator[Trial]:
+    dtype = plan.operands[0].dtype
+    assert dtype is not None
     yield from _line_trials(plan, rng, cases, [{"axis": 1}])
-    for row in itertools.product([0.0, -0.0, np.nan], repeat=3):
-        yield Trial((np.array([row], np.float32),), {"axis": 1})
-    yield Trial((_matrix(DType.Float32, rng, 5, 4, 1),), {"axis": 0})
-    yield Trial((_matrix(DType.Float32, rng, 5, 4, 1),), {})
+    for row in itertools.product([0.0, -0.0, float("nan")], repeat=3):
+        yield Trial((_array(dtype, [list(row)]),), {"axis": 1})
+    yield Trial((_matrix(dtype, rng, 5, 4, 1),), {"axis": 0})
+    yield Trial((_matrix(dtype, rng, 5, 4, 1),), {})
 
 
 def _scans(plan: OperationPlan, rng: Rng, cases: int) -> Iterator[Trial]:
+    dtype = plan.operands[0].dtype
+    assert dtype is not None
     yield from _line_trials(plan, rng, max(cases // 16, 24), [{"axis": 1}])
-    yield Trial((np.array([-0.0, -0.0], np.float32),), {"axis": 0})
-    yield Trial((_matrix(DType.Float32, rng, 6, 3, 0),), {"axis": 0})
+    minus = complex(-0.0, -0.0) if is_complex(dtype) else -0.0
+    yield Trial((_array(dtype, [minus, minus]),), {"axis": 0})
+    yield Trial((_matrix(dtype, rng, 6, 3, 0),), {"axis": 0})
+
+
+def _dots(plan: OperationPlan, rng: Rng, _cases: int) -> Iterator[Trial]:
+    """Every directed element alone, then vectors of several lengths and kinds: one result each."""
+    lhs, rhs = (operand.dtype for operand in plan.operands)
+    assert lhs is not None
+    assert rhs is not None
+    left, right = corpora.directed(lhs), rng.permutation(corpora.directed(rhs))
+    for at in range(max(left.size, right.size)):
+        yield Trial((_line(left[at % left.size]), _line(right[at % right.size])))
+    for length, kind in itertools.product(_LENGTHS, range(3)):
+        yield Trial((_matrix(lhs, rng, 1, length, kind)[0], _matrix(rhs, rng, 1, length, kind)[0]))
+    if lhs is rhs:
+        # A second block: where it begins does not depend on the dtypes.
+        yield Trial((_matrix(lhs, rng, 1, _LONG, 0)[0], _matrix(rhs, rng, 1, _LONG, 0)[0]))
+    yield Trial((_matrix(lhs, rng, 1, 0, 0)[0], _matrix(rhs, rng, 1, 0, 0)[0]))
+
+
+def _line(element: Any) -> Array:
+    return np.asarray(element).reshape(1)
 
 
 def _matmuls(plan: OperationPlan, rng: Rng, cases: int) -> Iterator[Trial]:
@@ -226,10 +280,14 @@ def _matmuls(plan: OperationPlan, rng: Rng, cases: int) -> Iterator[Trial]:
     else:
         for a, b in ((_column(lhs), _tame_row(rhs)), (_tame_row(lhs).T, _column(rhs).T)):
             yield Trial((a, b))
-        if lhs is rhs:
+        if lhs is rhs is DType.Float32:
             yield Trial((_CORE.reshape(-1, 1), _CORE.reshape(1, -1)))
     side = max(int((cases // 18) ** 0.5), 2)
-    for length, kind in itertools.product((1, 2, 3, 17, 64, 200), range(3)):
+    lengths: tuple[int, ...] = (1, 2, 3, 17, 64, 200)
+    if plan.compute is not Arithmetic.BINARY32:
+        # A complex term costs the reference six operations, and kernels block all rows alike.
+        lengths = lengths[:-1]
+    for length, kind in itertools.product(lengths, range(3)):
         a = _matrix(lhs, rng, side, length, kind)
         b = _matrix(rhs, rng, length, side, kind)
         yield Trial((a, b))
@@ -237,11 +295,11 @@ def _matmuls(plan: OperationPlan, rng: Rng, cases: int) -> Iterator[Trial]:
 
 
 def _column(dtype: SimpleDType) -> Array:
-    return corpora.directed(dtype.name).reshape(-1, 1)
+    return corpora.directed(dtype).reshape(-1, 1)
 
 
 def _tame_row(dtype: SimpleDType) -> Array:
-    return np.array([[1, -3]], np.int32 if dtype is DType.Int32 else np.float32)
+    return _array(dtype, [[1, -3]])
 
 
 def _int32_matmuls() -> Iterator[Trial]:
@@ -277,7 +335,7 @@ def _convolutions(_plan: OperationPlan, rng: Rng, _cases: int) -> Iterator[Trial
     # fmt: on
     line = {"strides": (1,), "padding": ((0, 0),)}
     one = np.array([[[1.0]], [[-3.0]]], np.float32)
-    every = corpora.directed("Float32")
+    every = corpora.directed(DType.Float32)
     yield Trial((every.reshape(1, 1, -1), one), line)
     yield Trial((one.reshape(1, 1, -1), every.reshape(-1, 1, 1)), line)
     yield Trial((_CORE.reshape(1, 1, -1), _CORE.reshape(-1, 1, 1)), line)
@@ -297,7 +355,7 @@ def _any_bits(rng: Rng, shape: tuple[int, ...]) -> Array:
 
 
 def _gathers(_plan: OperationPlan, rng: Rng, _cases: int) -> Iterator[Trial]:
-    every = corpora.directed("Float32")
+    every = corpora.directed(DType.Float32)
     order = rng.permutation(every.size).astype(np.int32)
     yield Trial((every, order), {"axis": 0})
     for axis, where in itertools.product((0, 1), ((4,), (2, 3), ())):
@@ -311,7 +369,7 @@ def _scatters(plan: OperationPlan, rng: Rng, _cases: int) -> Iterator[Trial]:
     # added, three of them to one element: a sum of only -0 keeps its sign.
     rows, columns = (part.view(np.float32).reshape(_CORE.size, -1) for part in _CORE_PAIRS)
     yield Trial((rows, np.arange(_CORE.size, dtype=np.int32), columns), {"axis": 0})
-    every = corpora.directed("Float32")
+    every = corpora.directed(DType.Float32)
     order = rng.permutation(every.size).astype(np.int32)
     yield Trial((every, order, rng.permutation(every)), {"axis": 0})
     if repeats:
@@ -341,7 +399,7 @@ def _orders(plan: OperationPlan, rng: Rng, cases: int) -> Iterator[Trial]:
     flag = "largest" if topk else "descending"
     ties = np.array([3, np.nan, -0.0, 0.0, 2, np.nan, -np.inf, np.inf, 2, 3], np.float32)
     rows = max(cases // 100, 2)
-    every = corpora.directed("Float32")
+    every = corpora.directed(DType.Float32)
     for value in (False, True):
         for data in (
             ties,
@@ -364,10 +422,11 @@ def _orders(plan: OperationPlan, rng: Rng, cases: int) -> Iterator[Trial]:
 Family = Callable[[OperationPlan, Rng, int], Iterator[Trial]]
 
 _FAMILIES: tuple[tuple[str, Family], ...] = (
-    ("reduce_sum", _sums),
+    ("reduce_sum mean norm", _sums),
     ("reduce_prod reduce_max reduce_min argmax argmin", _reductions),
     ("cumsum", _scans),
     ("matmul", _matmuls),
+    ("dot vdot", _dots),
     ("conv_general", _convolutions),
     ("gather", _gathers),
     ("scatter scatter_add", _scatters),

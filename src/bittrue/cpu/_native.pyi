@@ -132,6 +132,31 @@ def matmul(rule: str, lhs: object, rhs: object, out: object, threads: int) -> in
     Returns the row-major position of the first result outside Int32, or -1.
     """
 
+def sum_terms(code: int, operands: tuple[object, ...], axes: tuple[int, ...], in_f64: bool, out: object, threads: int) -> None:
+    """
+    Write the sums of function(operands...) over ``axes``, in the lane order, to ``out``.
+
+    Code -1 sums the operand itself; ``in_f64`` adds in binary64, the dtype of ``out`` then.
+    """
+
+def fold(name: str, operand: object, axes: tuple[int, ...], out: object, threads: int) -> None:
+    """
+    Write the product, extremum or winner over ``axes`` of Float64 or, products, complex
+    elements to ``out``.
+    """
+
+def scan_wide(operand: object, axis: int, out: object, threads: int) -> None:
+    """
+    Write inclusive sums of Float64 or complex elements along ``axis`` to ``out``.
+    """
+
+def matmul_wide(in_wide: bool, lhs: object, rhs: object, out: object, threads: int) -> None:
+    """
+    Write ``lhs @ rhs`` in Float64 or complex arithmetic to ``out``.
+
+    ``in_wide`` adds Complex64 terms in Complex128 and rounds the sums once.
+    """
+
 def convolve(lhs: object, kernel: object, strides: tuple[int, ...], low: tuple[int, ...], lhs_dilation: tuple[int, ...], kernel_dilation: tuple[int, ...], groups: int, out: object, threads: int) -> None:
     """
     Write the grouped cross-correlation to ``out``; axes are in role order.

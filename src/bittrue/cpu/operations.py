@@ -15,10 +15,11 @@ from numpy.typing import NDArray
 
 from bittrue.cpu import _native
 from bittrue.cpu.elementary import ACTIVATIONS, PRIMITIVES, elementary, power
+from bittrue.cpu.wide import wide_kernel_of
 from bittrue.dtypes import DType
 from bittrue.errors import Int32OverflowError
 from bittrue.geometry import Convolution, Geometry, Indexing, Ordering, Reduction, Scan
-from bittrue.policy import OperationPlan
+from bittrue.policy import Arithmetic, OperationPlan
 
 Array = NDArray[Any]
 Kernel = Callable[[OperationPlan, Sequence[Array], Any, int], Array]
@@ -272,8 +273,12 @@ EXACT: dict[str, Kernel] = {
 
 def kernel_of(plan: OperationPlan) -> Kernel | None:
     """Return the kernel that runs a plan of the built-in policies, None where there is none."""
-    if plan.accumulator_dtype is DType.Float64:
-        return IN_FLOAT64.get(plan.operation)
-    if plan.operands[0].convert_to is DType.Int32:
+    if plan.compute is Arithmetic.BINARY32:
+        if plan.operation not in FLOATING:
+            return wide_kernel_of(plan)
+        if plan.accumulator_dtype is DType.Float64:
+            return IN_FLOAT64.get(plan.operation)
+        return FLOATING[plan.operation]
+    if plan.compute in (Arithmetic.INT32_EXACT_CHECKED, Arithmetic.INT32_EXACT):
         return EXACT.get(plan.operation)
-    return FLOATING.get(plan.operation)
+    return wide_kernel_of(plan)

@@ -1,14 +1,16 @@
-"""The one list of dtypes: a row for each encoding, a row for each category and compound.
+"""The one list of dtypes: a row for each encoding, scalar of tensors, category and compound.
 
 Whatever names a dtype or the fields of an encoding reads these rows; nothing else lists dtypes.
 Clauses: operation-dtype-policy, *Central planning rejects abstract and unsupported dtypes
-explicitly*; postprocess-and-formats, Decisions 180 and 182 (encodings and their fields).
+explicitly*; postprocess-and-formats, Decisions 180 and 182 (encodings and their fields);
+tensor-promotion, *Scope* (the exposed dtypes come from one scalar list).
 
 The order of the rows is the order in which dtypes are enumerated everywhere.
 """
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from enum import Enum
 
@@ -127,11 +129,62 @@ ENCODINGS: tuple[EncodingRow, ...] = (
     EncodingRow(None,       "U4X2",   28,   "Integer",   8,  4, 2, None, ("u4", "uint4")),
 )
 
+BINARY128 = EncodingRow("RealExtended", "FP128", None, "Floating", 128, 128, 1,
+                        _F(127, 15, 112, 16383))
+"""The component of the extended pair. Not among `ENCODINGS`, whose carriers convert and pack: those
+end at 64 bits."""
+
+
+@dataclass(frozen=True, slots=True)
+class ScalarRow:
+    """One scalar that tensors hold and operations compute on.
+
+    `name` is that of its `DType` descriptor, `public` the lower-case name in `bittrue`, `component`
+    the name of the dtype of its one part, or of each of its two (`is_complex`: real and imaginary);
+    `numpy` the name of the NumPy dtype of the same bits and `dlpack` the type code there, both None
+    where the protocol has none.
+    """
+
+    name: str
+    public: str
+    component: str
+    is_complex: bool
+    numpy: str | None
+    dlpack: int | None
+
+    @property
+    def dtype(self) -> SimpleDType:
+        """The descriptor."""
+        return SimpleDType.from_name(self.name)
+
+
+_REAL, _PAIR = False, True
+_BASIC: tuple[ScalarRow, ...] = (
+    #         name          public        component  complex numpy         dlpack
+    ScalarRow("Float32",    "float32",    "Float32", _REAL,  "float32",    2),
+    ScalarRow("Int32",      "int32",      "Int32",   _REAL,  "int32",      0),
+    ScalarRow("Bool",       "bool_",      "Bool",    _REAL,  "bool",       6),
+    ScalarRow("Float64",    "float64",    "Float64", _REAL,  "float64",    2),
+    ScalarRow("Complex64",  "complex64",  "Float32", _PAIR,  "complex64",  5),
+    ScalarRow("Complex128", "complex128", "Float64", _PAIR,  "complex128", 5),
+)
+_EXTENDED: tuple[ScalarRow, ...] = (
+    ScalarRow("RealExtended",    "real_ext",    "RealExtended", _REAL, None, None),
+    ScalarRow("ComplexExtended", "complex_ext", "RealExtended", _PAIR, None, None),
+)
+
+EXTENDED_ENABLED = os.environ.get("BITTRUE_EXTENDED", "") not in {"", "0"}
+"""Whether the extended pair exists: ``BITTRUE_EXTENDED=1`` in the environment at import."""
+
+SCALARS: tuple[ScalarRow, ...] = _BASIC + (_EXTENDED if EXTENDED_ENABLED else ())
+"""The scalars of tensors; public names, storage, interop and test parameters derive from them."""
+
 CATEGORIES: tuple[tuple[str, str | None], ...] = (
     # category   supertype
     ("Any",      None),
     ("Floating", "Any"),
     ("Integer",  "Any"),
+    ("Complex",  "Any"),
 )
 
 COMPOUNDS: tuple[tuple[str, tuple[str, ...], tuple[int | None, ...]], ...] = (
@@ -152,14 +205,22 @@ def _publish(dtype: DType) -> None:
     type.__setattr__(DType, dtype.name, dtype)
 
 
+_ENCODED = (*ENCODINGS, BINARY128) if EXTENDED_ENABLED else ENCODINGS
+
+
 def _register_rows() -> None:
     for name, above in CATEGORIES:
         supertype = None if above is None else DTypeCategory.from_name(above)
         _publish(DTypeCategory(name, supertype=supertype))
-    for row in ENCODINGS:
+    for row in _ENCODED:
         if row.dtype is not None:
             supertype = DTypeCategory.from_name(row.category)
             _publish(SimpleDType(row.dtype, bits=row.lane_bits, supertype=supertype))
+    for scalar in SCALARS:
+        if scalar.is_complex:
+            supertype = DTypeCategory.from_name("Complex")
+            width = 2 * SimpleDType.from_name(scalar.component).bits
+            _publish(SimpleDType(scalar.name, bits=width, supertype=supertype))
     for name, planes, blocks in COMPOUNDS:
         simple_types = tuple(SimpleDType.from_name(plane) for plane in planes)
         any_dtype = DTypeCategory.from_name("Any")
@@ -168,7 +229,9 @@ def _register_rows() -> None:
 
 _register_rows()
 
-_ROW_OF_DTYPE = {row.dtype: row for row in ENCODINGS if row.dtype is not None}
+_ROW_OF_DTYPE = {row.dtype: row for row in _ENCODED if row.dtype is not None}
+_SCALAR_OF_DTYPE = {row.dtype: row for row in SCALARS}
+_COMPLEX_OF_COMPONENT = {row.component: row.dtype for row in SCALARS if row.is_complex}
 
 
 def register_encoding(row: EncodingRow) -> SimpleDType:
@@ -184,9 +247,34 @@ def register_encoding(row: EncodingRow) -> SimpleDType:
 
 
 def encoding_of(dtype: SimpleDType) -> EncodingRow:
-    """Return the row of a built-in simple dtype; `LookupError` for one that has no row."""
+    """Return the row of a built-in simple dtype; `LookupError` for one that has no row.
+
+    A complex dtype has none: it is a pair of encodings, those of `component_of`.
+    """
     row = _ROW_OF_DTYPE.get(dtype.name)
     if row is None:
-        msg = f"{dtype!r} has no encoding row; it was registered without one"
+        msg = f"{dtype!r} has no encoding row; it is a pair or was registered without one"
         raise LookupError(msg)
     return row
+
+
+def scalar_of(dtype: SimpleDType) -> ScalarRow | None:
+    """Return the row of a dtype that tensors hold, None for any other."""
+    return _SCALAR_OF_DTYPE.get(dtype)
+
+
+def is_complex(dtype: SimpleDType) -> bool:
+    """Tell whether elements of `dtype` are pairs of a real and an imaginary part."""
+    row = _SCALAR_OF_DTYPE.get(dtype)
+    return row is not None and row.is_complex
+
+
+def component_of(dtype: SimpleDType) -> SimpleDType:
+    """Return the dtype of the parts of a complex dtype; any other dtype is its own part."""
+    row = _SCALAR_OF_DTYPE.get(dtype)
+    return dtype if row is None else SimpleDType.from_name(row.component)
+
+
+def complex_of(dtype: SimpleDType) -> SimpleDType:
+    """Return the complex dtype whose parts are those of `dtype`; `LookupError` if none is."""
+    return _COMPLEX_OF_COMPONENT[component_of(dtype).name]

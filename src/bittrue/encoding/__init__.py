@@ -1,6 +1,13 @@
 """Encodings of numbers: formats, the rounding gate, exact decoding, encoding and conversion."""
 
-from bittrue.encoding.binary import BINARY32, BINARY64, BinaryFormat
+from bittrue.encoding.binary import (
+    BINARY32,
+    BINARY64,
+    BINARY128,
+    BINARY_FORMATS,
+    BinaryFormat,
+    component_format,
+)
 from bittrue.encoding.catalog import Formats, formats
 from bittrue.encoding.format import Class, Decomposition, Format
 from bittrue.encoding.lanes import convert_lane
@@ -11,6 +18,8 @@ from bittrue.encoding.status import Status
 __all__ = [
     "BINARY32",
     "BINARY64",
+    "BINARY128",
+    "BINARY_FORMATS",
     "BinaryFormat",
     "Class",
     "Decomposition",
@@ -18,6 +27,7 @@ __all__ = [
     "Formats",
     "Rounding",
     "Status",
+    "component_format",
     "convert_lane",
     "encode",
     "formats",

@@ -1,8 +1,8 @@
 """IEEE binary interchange formats: bits to exact numbers and back, by one rounding.
 
-Belongs here: the layout facts of binary32 and binary64, derived from their row in the dtype list,
-and the conversion between bits and ``(-1)**negative * significand * 2**exponent``. Never here:
-arithmetic.
+Belongs here: the layout facts of binary32, binary64 and binary128, derived from their rows in the
+dtype list, and the conversion between bits and ``(-1)**negative * significand * 2**exponent``.
+Never here: arithmetic.
 """
 
 from __future__ import annotations
@@ -10,7 +10,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
-from bittrue.dtypes import DType, SimpleDType, encoding_of
+from bittrue.dtypes import (
+    BINARY128 as BINARY128_ROW,
+)
+from bittrue.dtypes import (
+    SCALARS,
+    DType,
+    EncodingRow,
+    SimpleDType,
+    component_of,
+    encoding_of,
+)
 from bittrue.encoding.rounding import round_magnitude
 
 
@@ -59,13 +69,18 @@ class BinaryFormat:
     @classmethod
     def of(cls, dtype: SimpleDType) -> BinaryFormat:
         """Read the layout from the row of `dtype` in the dtype list."""
-        fields = encoding_of(dtype).fields
+        return cls.of_row(encoding_of(dtype))
+
+    @classmethod
+    def of_row(cls, row: EncodingRow) -> BinaryFormat:
+        """Read the layout from a row of encodings."""
+        fields = row.fields
         if (
             fields is None
             or not isinstance(fields.exponent_bits, int)
             or not isinstance(fields.fraction_bits, int)
         ):
-            msg = f"{dtype!r} is no IEEE binary format"
+            msg = f"{row.encoding} is no IEEE binary format"
             raise ValueError(msg)
         return cls(fields.exponent_bits, fields.fraction_bits)
 
@@ -88,6 +103,17 @@ class BinaryFormat:
     def is_zero(self, bits: int) -> bool:
         """Tell whether `bits` encode a zero of either sign."""
         return not bits & (self.sign - 1)
+
+    def joined(self, real: int, imaginary: int) -> int:
+        """Return the stored element of a complex number: the imaginary part above the real one.
+
+        That is how memory reads as one little-endian integer.
+        """
+        return real | imaginary << self.width
+
+    def parts(self, element: int) -> tuple[int, int]:
+        """Return the real and the imaginary part of a stored complex element."""
+        return element & ((1 << self.width) - 1), element >> self.width
 
     def decode(self, bits: int) -> tuple[bool, int, int]:
         """Return ``(negative, significand, exponent)`` of a finite encoding, exactly."""
@@ -130,3 +156,19 @@ class BinaryFormat:
 
 BINARY32 = BinaryFormat.of(DType.Float32)
 BINARY64 = BinaryFormat.of(DType.Float64)
+BINARY128 = BinaryFormat.of_row(BINARY128_ROW)
+
+BINARY_FORMATS: dict[SimpleDType, BinaryFormat] = {
+    DType.Float32: BINARY32,
+    DType.Float64: BINARY64,
+    **{row.dtype: BINARY128 for row in SCALARS if row.name == BINARY128_ROW.dtype},
+}
+"""Real dtype of tensors -> its format."""
+
+
+def component_format(dtype: SimpleDType) -> BinaryFormat:
+    """Return the format of a real dtype, or of each part of a complex one.
+
+    Raises `KeyError` for a dtype that is neither (an integer, Bool, a packed format).
+    """
+    return BINARY_FORMATS[component_of(dtype)]

@@ -5,6 +5,7 @@ semantic reference*.
 """
 
 from bittrue.generic.array import Array
-from bittrue.generic.execute import execute, supports
+from bittrue.generic.execute import convert_operand, execute, supports
+from bittrue.generic.formats import format_of
 
-__all__ = ["Array", "execute", "supports"]
+__all__ = ["Array", "convert_operand", "execute", "format_of", "supports"]

@@ -1,9 +1,10 @@
 """Floating arithmetic on bits: each function is one operation and one rounding.
 
-Belongs here: the IEEE operations of a binary format, over exact integers. Clause:
-operation-dtype-policy, *Arithmetic and accumulation values have exact semantics* (BINARY32) and
-*Generic is the concrete semantic reference*. Every NaN that is computed is the canonical quiet NaN;
-`neg` and `absolute` change the sign bit only.
+Belongs here: the IEEE operations of a binary format, over exact integers, whichever format it is.
+Clauses: operation-dtype-policy, *Arithmetic and accumulation values have exact semantics*
+(BINARY32) and *Generic is the concrete semantic reference*; tensor-promotion, *Division and
+Reductions* (floor division, remainder and comparison have contracts of their own). Every NaN that
+is computed is the canonical quiet NaN; `neg` and `absolute` change the sign bit only.
 """
 
 from __future__ import annotations
@@ -115,6 +116,53 @@ def rem(fmt: BinaryFormat, lhs: int, rhs: int) -> int:
     exponent = min(exponent_l, exponent_r)
     rest = (significand_l << (exponent_l - exponent)) % (significand_r << (exponent_r - exponent))
     return fmt.encode(rest, exponent, negative=negative)
+
+
+def remainder(fmt: BinaryFormat, lhs: int, rhs: int) -> int:
+    """Return lhs - rhs * floor(lhs / rhs), exact but for one rounding.
+
+    A zero has the sign of rhs. NaN for an infinite lhs and for a zero rhs; an infinite rhs leaves
+    an lhs of its sign, and is the result beside one of the other.
+    """
+    if fmt.is_nan(lhs) or fmt.is_nan(rhs) or fmt.is_infinite(lhs) or fmt.is_zero(rhs):
+        return fmt.quiet_nan
+    negative = bool(rhs & fmt.sign)
+    if fmt.is_zero(lhs):
+        return rhs & fmt.sign
+    if fmt.is_infinite(rhs):
+        return rhs if (lhs ^ rhs) & fmt.sign else lhs
+    numerator, denominator, exponent = _common(fmt, lhs, rhs)
+    return fmt.encode(abs(numerator % denominator), exponent, negative=negative)
+
+
+def floor_divide(fmt: BinaryFormat, lhs: int, rhs: int) -> int:
+    """Return floor(lhs / rhs) of the exact quotient, rounded once.
+
+    A zero has the sign of the quotient. By zero as `div`; NaN for an infinite lhs by another
+    number; an infinite rhs gives a zero, or -1 where the signs differ.
+    """
+    if fmt.is_nan(lhs) or fmt.is_nan(rhs):
+        return fmt.quiet_nan
+    if fmt.is_zero(rhs):
+        return div(fmt, lhs, rhs)
+    if fmt.is_infinite(lhs):
+        return fmt.quiet_nan
+    sign = (lhs ^ rhs) & fmt.sign
+    if fmt.is_zero(lhs):
+        return sign
+    if fmt.is_infinite(rhs):
+        return neg(fmt, one(fmt)) if sign else 0
+    numerator, denominator, _ = _common(fmt, lhs, rhs)
+    return fmt.encode(abs(numerator // denominator), 0, negative=bool(sign))
+
+
+def _common(fmt: BinaryFormat, lhs: int, rhs: int) -> tuple[int, int, int]:
+    """Return two finite numbers as integers over one power of two, and its exponent."""
+    negative_l, significand_l, exponent_l = fmt.decode(lhs)
+    negative_r, significand_r, exponent_r = fmt.decode(rhs)
+    exponent = min(exponent_l, exponent_r)
+    left, right = significand_l << (exponent_l - exponent), significand_r << (exponent_r - exponent)
+    return -left if negative_l else left, -right if negative_r else right, exponent
 
 
 def neg(fmt: BinaryFormat, value: int) -> int:

@@ -1,7 +1,8 @@
 """What Generic computes on: a dtype, a shape and a flat list of stored elements.
 
-Elements stand in row-major order. A Float32 or Float64 element is its bit pattern as an int, an
-Int32 element the int itself, a Bool element a Python bool.
+Elements stand in row-major order. A floating element is its bit pattern as an int, a complex one
+the pattern of its imaginary part above that of its real part, an Int32 element the int itself, a
+Bool element a Python bool.
 """
 
 from __future__ import annotations

@@ -10,10 +10,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from bittrue.dtypes import DType
-from bittrue.encoding import BINARY32
+from bittrue.dtypes import DType, is_complex
+from bittrue.encoding import component_format
 from bittrue.errors import Int32OverflowError
 from bittrue.generic import conv, indexing, matmul, reduce, sort
+from bittrue.generic import numbers as nu
 from bittrue.generic.array import Array, coordinates_of
 from bittrue.generic.elementwise import FUNCTIONS, elementwise
 from bittrue.generic.int32 import LeavesInt32
@@ -23,14 +24,22 @@ from bittrue.policy import OperandPlan, OperationPlan
 Runner = Callable[[OperationPlan, tuple[Array, ...], Any], Iterable[int]]
 
 
-def _convert(operand: Array, planned: OperandPlan) -> Array:
-    """Convert an operand to the dtype it is computed in: Int32 to Float32, or nothing."""
+def convert_operand(operand: Array, planned: OperandPlan) -> Array:
+    """Convert an operand to the dtype it is computed in: one rounding, or none where it is wider.
+
+    An integer becomes a real; a real stays real and a complex number complex.
+    """
     if operand.dtype is planned.convert_to:
         return operand
-    assert operand.dtype is DType.Int32
-    assert planned.convert_to is DType.Float32
-    bits = [BINARY32.encode(abs(v), 0, negative=v < 0) for v in operand.elements]
-    return Array(planned.convert_to, operand.shape, bits)
+    destination = component_format(planned.convert_to)
+    if operand.dtype is DType.Int32:
+        bits = [destination.encode(abs(v), 0, negative=v < 0) for v in operand.elements]
+        return Array(planned.convert_to, operand.shape, bits)
+    assert is_complex(operand.dtype) is is_complex(planned.convert_to)
+    source = component_format(operand.dtype)
+    read, write = nu.reader(operand.dtype), nu.writer(planned.convert_to)
+    elements = [write(nu.converted(read(e), source, destination)) for e in operand.elements]
+    return Array(planned.convert_to, operand.shape, elements)
 
 
 def _reduction(plan: OperationPlan, operands: tuple[Array, ...], geometry: Any) -> Iterable[int]:
@@ -39,6 +48,10 @@ def _reduction(plan: OperationPlan, operands: tuple[Array, ...], geometry: Any) 
 
 def _matmul(plan: OperationPlan, operands: tuple[Array, ...], geometry: Any) -> Iterable[int]:
     return matmul.matmul(plan, operands[0], operands[1], geometry)
+
+
+def _cumsum(plan: OperationPlan, operands: tuple[Array, ...], geometry: Any) -> Iterable[int]:
+    return reduce.cumsum(plan, operands[0], geometry)
 
 
 def _values(_plan: OperationPlan, operands: tuple[Array, ...], geometry: Any) -> Iterable[int]:
@@ -58,9 +71,15 @@ def _fixed(function: Callable[..., list[int]]) -> Runner:
 
 RUNNERS: dict[str, Runner] = {
     **dict.fromkeys(
-        ("reduce_sum", "reduce_prod", "reduce_max", "reduce_min", "argmax", "argmin"), _reduction
+        (
+            *("reduce_sum", "reduce_prod", "reduce_max", "reduce_min", "argmax", "argmin"),
+            *("mean", "norm"),
+        ),
+        _reduction,
     ),
-    "cumsum": _fixed(reduce.cumsum),
+    "dot": reduce.dot,
+    "vdot": reduce.dot,
+    "cumsum": _cumsum,
     "matmul": _matmul,
     "conv_general": _fixed(conv.conv_general),
     "gather": _fixed(indexing.gather),
@@ -85,7 +104,8 @@ def execute(plan: OperationPlan, operands: tuple[Array, ...], geometry: Geometry
     when an exact result leaves Int32; nothing of the result is kept then.
     """
     converted = tuple(
-        _convert(operand, planned) for operand, planned in zip(operands, plan.operands, strict=True)
+        convert_operand(operand, planned)
+        for operand, planned in zip(operands, plan.operands, strict=True)
     )
     runner = RUNNERS.get(plan.operation, elementwise)
     elements: list[int] = []

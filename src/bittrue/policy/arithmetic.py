@@ -1,6 +1,7 @@
 """Compute arithmetic and accumulation: what each member means.
 
-Clause: operation-dtype-policy, *Arithmetic and accumulation values have exact semantics*.
+Clauses: operation-dtype-policy, *Arithmetic and accumulation values have exact semantics*;
+tensor-promotion, *Tensor-Tensor Promotion* (the arithmetic of each result dtype).
 A member is an immutable name of a rule; the rule is executed by the backends.
 """
 
@@ -37,6 +38,24 @@ class Arithmetic(FrozenEnum):
     INT32_EXACT = "int32_exact"
     """Exact integers in a step that cannot leave Int32, or that is not where the plan narrows."""
 
+    BINARY64 = "binary64"
+    """IEEE-754 binary64, round to nearest even at every step; no wider intermediate, no
+    reassociation, no fused contraction."""
+
+    COMPLEX_BINARY32 = "complex_binary32"
+    """Pairs of binary32: the documented expression tree of each operation, one rounding a step. A
+    real operand stays real: it has no imaginary part, not one of zero."""
+
+    COMPLEX_BINARY64 = "complex_binary64"
+    """Pairs of binary64: the documented expression tree of each operation, one rounding a step. A
+    real operand stays real: it has no imaginary part, not one of zero."""
+
+    EXTENDED = "extended"
+    """IEEE-754 binary128, round to nearest even at every step."""
+
+    COMPLEX_EXTENDED = "complex_extended"
+    """Pairs of binary128: the documented expression trees, one rounding a step."""
+
 
 class Accumulation(FrozenEnum):
     """Numerical and ordering semantics of combining several computed terms."""
@@ -61,6 +80,13 @@ class Accumulation(FrozenEnum):
 
     ARGMIN = "argmin"
     """First logical ordinal of the minimum: the first NaN wins, zeros of either sign tie."""
+
+    SEQUENTIAL = "sequential"
+    """Add in ascending logical order, rounding in the accumulator dtype after every addition."""
+
+    SEQUENTIAL_PRODUCT = "sequential_product"
+    """Multiply in ascending logical order from the real 1, rounding in the accumulator dtype after
+    every multiplication."""
 
     EXACT_INTEGER = "exact_integer"
     """Combine over the integers; only the final narrowing to Int32 is checked."""

@@ -28,6 +28,10 @@ ACCUMULATOR_CONFIGURABLE_OPERATIONS = frozenset(name for name, _, _ in SIMPLE_AC
 """Operations of `SIMPLE` whose floating accumulator can be chosen."""
 
 
+WORKING_CONFIGURABLE_OPERATIONS = frozenset({"norm"})
+"""Operations that may compute their terms too in a wider dtype: one of their accumulators."""
+
+
 class HasAccumulators(Protocol):
     """Anything that lists accumulator rows: a policy."""
 
@@ -63,6 +67,25 @@ def check_configurable(operation: object, accumulators: Sequence[AccumulatorRow]
             "the accumulator of this operation cannot be chosen",
             " or ".join(names),
             "leave accumulator_dtype out",
+        )
+
+
+def check_working(operation: object, working_dtype: object) -> None:
+    """Refuse a working dtype that `operation` has no choice of, or that is no `SimpleDType`.
+
+    Clause: tensor-promotion, *Algorithmic Working Precision* (an explicit policy). Raises
+    `TypeError`.
+    """
+    if operation not in WORKING_CONFIGURABLE_OPERATIONS:
+        raise RefusedTypeError(
+            f"{operation}",
+            "the working dtype of this operation cannot be chosen",
+            " or ".join(sorted(WORKING_CONFIGURABLE_OPERATIONS)),
+            "leave working_dtype out",
+        )
+    if not isinstance(working_dtype, SimpleDType):
+        raise RefusedTypeError(
+            f"{operation}: working_dtype", f"got {shown(working_dtype)}", "a SimpleDType"
         )
 
 

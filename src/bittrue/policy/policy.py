@@ -21,7 +21,14 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from bittrue._records import put, require, require_items, shown, type_name
-from bittrue.dtypes import CompoundDType, DType, DTypeCategory, SimpleDType
+from bittrue.dtypes import (
+    CompoundDType,
+    DType,
+    DTypeCategory,
+    SimpleDType,
+    complex_of,
+    is_complex,
+)
 from bittrue.errors import (
     PromotionError,
     RefusedTypeError,
@@ -34,6 +41,7 @@ from bittrue.policy.options import (
     OperationExecutionOptions,
     check_accumulator,
     check_configurable,
+    check_working,
 )
 from bittrue.policy.plan import OperandRole, OperationPlan
 from bittrue.policy.rows import Row, RowRule, overload_order, row_order
@@ -178,10 +186,10 @@ class Policy:
         return tuple(dict.fromkeys(dtype for dtypes in offered.values() for dtype in dtypes))
 
     def _default_accumulator(self, plan: OperationPlan) -> SimpleDType | None:
-        for row in self.rows:
+        spec = self.spec(plan.operation)
+        for row in _rows_of(() if spec is None else (spec,)).values():
             if (
                 isinstance(row.plan, OperationPlan)
-                and row.operation == plan.operation
                 and replace(row.plan, accumulator_dtype=plan.accumulator_dtype) == plan
             ):
                 return row.plan.accumulator_dtype
@@ -206,24 +214,30 @@ class Policy:
         *operands: object,
         accumulator_dtype: SimpleDType | None = None,
         options: OperationExecutionOptions | None = None,
+        working_dtype: SimpleDType | None = None,
     ) -> OperationPlan:
         """Return the plan of `operation` on `operands`: storage dtypes and weak Python scalars.
+
+        `working_dtype` (`norm` only) is a wider real dtype in which the terms too are computed: the
+        plan then converts, computes and accumulates as that of the wider operand, and its output
+        stays.
 
         No tensor element is read. Raises, in this order: `TypeError` when both `options` and
         `accumulator_dtype` are given or `options` is no options record, `ValueError` for options
         of another operation, `NotImplementedError` for an unregistered operation, `TypeError` for
-        an abstract category anywhere, then for the accumulator, the operand count, the roles and
-        each operand from left to right (`TypeError`, `NotImplementedError` for compound and
-        unimplemented dtypes, `OverflowError` for a weak integer outside Int32 on an integer path),
-        `TypeError` for a floating accumulator of an exact-integer plan, `ValueError` for a rule
-        that returned a plan of another operation, roles or source dtypes.
+        an abstract category anywhere, then for the accumulator and the working dtype, the operand
+        count, the roles and each operand from left to right (`TypeError`, `NotImplementedError`
+        for compound and unimplemented dtypes, `OverflowError` for a weak integer outside Int32 on
+        an integer path), `TypeError` for a floating accumulator of an exact-integer plan,
+        `ValueError` for a rule that returned a plan of another operation, roles or source dtypes,
+        `NotImplementedError` for a working or accumulator dtype that this plan cannot take.
         """
-        key = _cache_key(operation, operands, accumulator_dtype, options)
+        key = _cache_key(operation, operands, accumulator_dtype, options, working_dtype)
         if key is not None:
             plan = self._plans.get(key)
             if plan is not None:
                 return plan
-        plan = self._resolve(operation, operands, accumulator_dtype, options)
+        plan = self._resolve(operation, operands, accumulator_dtype, options, working_dtype)
         if key is not None:
             self._plans[key] = plan
         return plan
@@ -234,6 +248,7 @@ class Policy:
         operands: tuple[object, ...],
         accumulator_dtype: object,
         options: object,
+        working_dtype: Any,
     ) -> OperationPlan:
         requested = _requested_accumulator(operation, accumulator_dtype, options)
         spec = self.check_concrete(operation, operands)
@@ -241,11 +256,41 @@ class Policy:
             check_accumulator(operation, requested, self.accumulators)
         elif options is not None:
             check_configurable(operation, self.accumulators)
+        if working_dtype is not None:
+            check_working(operation, working_dtype)
         overload = _select_overload(spec, operands, takes_complex=self._takes_complex(spec))
         plan = self._by_rule(spec, overload, operands, requested)
+        if working_dtype is not None:
+            plan = self._widened(spec, overload, plan, working_dtype)
         if requested is None:
             return plan
         return self._with_accumulator(plan, requested)
+
+    def _widened(
+        self,
+        spec: OperationSpec,
+        overload: OperationOverload,
+        plan: OperationPlan,
+        working: SimpleDType,
+    ) -> OperationPlan:
+        """Return `plan` computed as its operands in the format of `working` would be."""
+        offered = self._accumulators_of(plan)
+        if not any(working is dtype for dtype in offered):
+            raise UnsupportedError(
+                f"{plan.operation}: working_dtype",
+                f"{working.name} for {plan.signature}",
+                " or ".join(dtype.name for dtype in offered),
+            )
+        if working is plan.accumulator_dtype:
+            return plan
+        sources = tuple(operand.dtype for operand in plan.operands if operand.dtype is not None)
+        wide = tuple(complex_of(working) if is_complex(dtype) else working for dtype in sources)
+        widened = self._by_rule(spec, overload, wide)
+        operands = tuple(
+            replace(operand, dtype=dtype)
+            for operand, dtype in zip(widened.operands, sources, strict=True)
+        )
+        return replace(widened, operands=operands, output=plan.output)
 
     def check_concrete(self, operation: str, operands: Sequence[object]) -> OperationSpec:
         """Return the specification of `operation` if no operand is an abstract category.
@@ -471,16 +516,21 @@ def _candidates(
 
 
 def _cache_key(
-    operation: object, operands: tuple[object, ...], accumulator_dtype: object, options: object
+    operation: object,
+    operands: tuple[object, ...],
+    accumulator_dtype: object,
+    options: object,
+    working_dtype: object,
 ) -> tuple[object, ...] | None:
     """Key of a resolution, None where an operand is of a kind that is never cached."""
     if type(operation) is not str or (accumulator_dtype is not None and options is not None):
         return None
-    if accumulator_dtype is not None and type(accumulator_dtype) is not SimpleDType:
-        return None
+    for dtype in (accumulator_dtype, working_dtype):
+        if dtype is not None and type(dtype) is not SimpleDType:
+            return None
     if options is not None and type(options) is not OperationExecutionOptions:
         return None
-    key: list[object] = [operation, accumulator_dtype, options]
+    key: list[object] = [operation, accumulator_dtype, options, working_dtype]
     for operand in operands:
         if type(operand) is SimpleDType:
             key.append(operand)

@@ -21,12 +21,16 @@ Selector = SimpleDType | WeakCondition
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """A row that answers with an error: its class and the parts of its text."""
+    """A row that answers with an error: its class and the parts of its text.
+
+    `names_scalar` tells that the last weak scalar is what it refuses, not the operands together.
+    """
 
     error: type[BittrueError]
     came: str
     accepted: str
     advice: str = ""
+    names_scalar: bool = False
 
     def raised(self, subject: str) -> BittrueError:
         """Build the error, naming `subject` as the one that refuses."""
@@ -123,15 +127,32 @@ class RowRule:
         row = self._by_selectors.get(selectors)
         if row is None:
             came = ", ".join(_spell(operand) for operand in operands)
-            accepted = "; ".join(
-                sorted({_spell_selectors(r) for r in self.rows if not isinstance(r.plan, Refusal)})
+            raise PromotionError(
+                self.operation, f"no row for ({came})", self._accepted(operands, selectors)
             )
-            raise PromotionError(self.operation, f"no row for ({came})", f"one of ({accepted})")
         if isinstance(row.plan, Refusal):
-            position = max(i for i, s in enumerate(selectors) if isinstance(s, WeakCondition))
-            subject = f"{self.operation}: operand {position} is {spelled(operands[position])}"
-            raise row.plan.raised(subject)
+            raise row.plan.raised(self._subject(row.plan, operands))
         return row.plan
+
+    def _subject(self, refusal: Refusal, operands: tuple[object, ...]) -> str:
+        if not refusal.names_scalar:
+            return f"{self.operation}({', '.join(map(_spell, operands))})"
+        position = max(i for i, o in enumerate(operands) if not isinstance(o, SimpleDType))
+        return f"{self.operation}: operand {position} is {spelled(operands[position])}"
+
+    def _accepted(
+        self, operands: tuple[object, ...], selectors: tuple[Selector | None, ...]
+    ) -> str:
+        """Say what the first operand that fits no row might be, beside those before it."""
+        rows = [row for row in self.rows if not isinstance(row.plan, Refusal)]
+        position = 0
+        while fitting := [r for r in rows if r.selectors[position] is selectors[position]]:
+            rows = fitting
+            position += 1
+        offered = sorted({row.selectors[position] for row in rows}, key=_selector_order)
+        kinds = " or ".join(dict.fromkeys(map(_spell_selector, offered)))
+        before = ", ".join(map(_spell, operands[:position]))
+        return f"{kinds} as operand {position}" + (f" after ({before})" if before else "")
 
     def selectors_at(self, position: int) -> frozenset[Selector]:
         """Every dtype or branch that some row has at `position`."""
@@ -142,8 +163,20 @@ def _spell(operand: object) -> str:
     return operand.name if isinstance(operand, SimpleDType) else spelled(operand)
 
 
-def _spell_selectors(row: Row) -> str:
-    return ", ".join(
-        selector.name if isinstance(selector, SimpleDType) else "scalar"
-        for selector in row.selectors
-    )
+_SPELLED_CONDITION = {
+    WeakCondition.INT_NONNEG32: "an int",
+    WeakCondition.INT_NEG32: "an int",
+    WeakCondition.INT_WIDE: "an int",
+    WeakCondition.FLOATING: "a float",
+    WeakCondition.COMPLEX: "a complex number",
+}
+
+
+def _spell_selector(selector: Selector) -> str:
+    return selector.name if isinstance(selector, SimpleDType) else _SPELLED_CONDITION[selector]
+
+
+def _selector_order(selector: Selector) -> tuple[int, int]:
+    if isinstance(selector, SimpleDType):
+        return 0, selector.index
+    return 1, _CONDITION_ORDER[selector]

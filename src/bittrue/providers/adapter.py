@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import numbers
 from typing import Any
 
 import numpy as np
 
+from bittrue.dtypes import SimpleDType, component_of
 from bittrue.errors import ResultDTypeError
 from bittrue.policy import OperationPlan
 from bittrue.providers.provider import WeakScalar
@@ -13,13 +15,31 @@ from bittrue.tensor import Buffer, storage_of
 from bittrue.tensor.buffer import AnyArray
 
 
-def plain_number(scalar: WeakScalar) -> float:
-    """Return the scalar as a user of a library would pass it: an int, bool or float as it is.
+def plain_number(scalar: WeakScalar) -> complex:
+    """Return the scalar as a user of a library would pass it: a Python number as it is.
 
-    Other reals (a Fraction) are outside what the libraries take; they go in as a float.
+    Other numbers (a Fraction) are outside what the libraries take; they go in as a float, or as a
+    complex number where they are no reals.
     """
     value: Any = scalar.value
-    return value if isinstance(value, int | float) else float(value)
+    if isinstance(value, int | float | complex):
+        return value
+    return float(value) if isinstance(value, numbers.Real) else complex(value)
+
+
+def dtypes_of(plan: OperationPlan) -> set[SimpleDType]:
+    """Return every dtype that a plan stores, computes or accumulates in."""
+    converted = {operand.convert_to for operand in plan.operands}
+    stored = {operand.dtype for operand in plan.operands} | {plan.accumulator_dtype}
+    return converted | {dtype for dtype in stored if dtype is not None} | {plan.output}
+
+
+def widens(plan: OperationPlan) -> bool:
+    """Tell whether a plan accumulates in another format than it computes terms in."""
+    accumulator = plan.accumulator_dtype
+    return accumulator is not None and (
+        component_of(accumulator) is not component_of(plan.operands[0].convert_to)
+    )
 
 
 def natural_result(backend: str, plan: OperationPlan, result: AnyArray | np.generic) -> Buffer:

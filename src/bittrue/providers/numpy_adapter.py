@@ -7,15 +7,16 @@ corrected, so that a comparison with Generic shows where NumPy departs.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal
 
 import numpy as np
 
-from bittrue.dtypes import DType
+from bittrue.dtypes import scalar_of
 from bittrue.geometry import Geometry, Indexing, Ordering, Reduction, Scan
 from bittrue.policy import OperationPlan
-from bittrue.providers.adapter import natural_result, plain_number
+from bittrue.providers.adapter import dtypes_of, natural_result, plain_number, widens
 from bittrue.providers.provider import Decline, Layout, Operand, Shape, WeakScalar
 from bittrue.tensor import Buffer, storage_of
 from bittrue.tensor.buffer import AnyArray
@@ -95,10 +96,34 @@ def _cumsum(_plan: OperationPlan, geometry: Scan, x: AnyArray) -> Any:
     return np.cumsum(x, axis=geometry.axis)
 
 
-def _matmul(plan: OperationPlan, _geometry: Geometry, a: AnyArray, b: AnyArray) -> Any:
-    if plan.accumulator_dtype is DType.Float64:
-        return (a.astype(np.float64) @ b.astype(np.float64)).astype(np.float32)
-    return a @ b
+def _mean(plan: OperationPlan, geometry: Reduction, x: AnyArray) -> Any:
+    mean = np.mean(x, axis=geometry.axes, keepdims=geometry.keepdims, dtype=_accumulator(plan))
+    return mean.astype(storage_of(plan.output).array)
+
+
+def _norm(plan: OperationPlan, geometry: Reduction, x: AnyArray) -> Any:
+    if not widens(plan):
+        return np.linalg.vector_norm(x, axis=geometry.axes, keepdims=geometry.keepdims)
+    squares = x.real * x.real + x.imag * x.imag if np.iscomplexobj(x) else x * x
+    total = np.sum(
+        squares, axis=geometry.axes, keepdims=geometry.keepdims, dtype=_accumulator(plan)
+    )
+    return np.sqrt(total).astype(storage_of(plan.output).array)
+
+
+def _accumulator(plan: OperationPlan) -> Any:
+    assert plan.accumulator_dtype is not None
+    return storage_of(plan.accumulator_dtype).array
+
+
+def _contraction(function: Callable[[AnyArray, AnyArray], Any]) -> Structured:
+    def contract(plan: OperationPlan, _geometry: Geometry, a: AnyArray, b: AnyArray) -> Any:
+        if not widens(plan):
+            return function(a, b)
+        wide = _accumulator(plan)
+        return function(a.astype(wide), b.astype(wide)).astype(storage_of(plan.output).array)
+
+    return contract
 
 
 def _gather(_plan: OperationPlan, geometry: Indexing, data: AnyArray, indices: AnyArray) -> Any:
@@ -164,6 +189,11 @@ ELEMENTWISE: Mapping[str, Elementwise] = {
     "maximum": np.maximum,
     "minimum": np.minimum,
     "rem": np.fmod,
+    "remainder": np.remainder,
+    "floor_divide": np.floor_divide,
+    "conj": np.conjugate,
+    "real": np.real,
+    "imag": np.imag,
     "eq": np.equal,
     "ne": np.not_equal,
     "lt": np.less,
@@ -203,7 +233,11 @@ STRUCTURED: Mapping[str, Structured] = {
     "argmax": _arg_extremum(np.argmax),
     "argmin": _arg_extremum(np.argmin),
     "cumsum": _cumsum,
-    "matmul": _matmul,
+    "mean": _mean,
+    "norm": _norm,
+    "dot": _contraction(np.dot),
+    "vdot": _contraction(np.vdot),
+    "matmul": _contraction(np.matmul),
     "gather": _gather,
     "scatter": _scatter,
     "scatter_add": _scatter_add,
@@ -232,8 +266,10 @@ class NumpyBackend:
         layout: Sequence[Layout],
         attributes: Geometry,
     ) -> Literal[True] | Decline:
-        """Accept every operation of the tables."""
+        """Accept every operation of the tables on the dtypes that NumPy has."""
         del shapes, layout, attributes
+        if any(row.numpy is None for row in map(scalar_of, dtypes_of(plan)) if row is not None):
+            return Decline("NumPy has no binary128")
         if plan.operation in ELEMENTWISE or plan.operation in STRUCTURED:
             return True
         return Decline(
@@ -245,7 +281,8 @@ class NumpyBackend:
     ) -> Buffer:
         """Call the function of the operation; what NumPy raises is raised."""
         arguments = [plain_number(o) if isinstance(o, WeakScalar) else o.array for o in operands]
-        with np.errstate(all="ignore"):
+        # The mean of nothing is a NaN that NumPy also warns of, whatever its error state.
+        with np.errstate(all="ignore"), warnings.catch_warnings(action="ignore"):
             if plan.operation in ELEMENTWISE:
                 result = ELEMENTWISE[plan.operation](*arguments)
             else:

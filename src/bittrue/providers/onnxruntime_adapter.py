@@ -22,7 +22,7 @@ from onnx import TensorProto, helper, numpy_helper
 from bittrue.dtypes import DType, SimpleDType
 from bittrue.geometry import Convolution, Geometry, Indexing, Ordering, Reduction, Scan
 from bittrue.policy import OperandRole, OperationPlan
-from bittrue.providers.adapter import natural_result
+from bittrue.providers.adapter import dtypes_of, natural_result, widens
 from bittrue.providers.provider import Decline, Layout, Operand, Shape, converted
 from bittrue.tensor import Buffer
 from bittrue.tensor.buffer import AnyArray
@@ -92,8 +92,8 @@ def _narrowed(plan: OperationPlan, read: str) -> Step:
 
 
 def _widened(plan: OperationPlan, step: Step, operands: str) -> tuple[Step, ...]:
-    """Where the accumulator is Float64: cast `operands` to it, compute `step`, cast back."""
-    if plan.accumulator_dtype is not DType.Float64:
+    """Where the accumulator is Float64 alone: cast `operands` to it, compute `step`, cast back."""
+    if not widens(plan):
         return (step,)
     to_double = (("to", int(TensorProto.DOUBLE)),)
     wide = {name: f"{name}_wide" for name in operands.split()}
@@ -103,6 +103,10 @@ def _widened(plan: OperationPlan, step: Step, operands: str) -> tuple[Step, ...]
         Step(step.operator, reads, "wide", step.attributes),
         _narrowed(plan, "wide"),
     )
+
+
+def _inner(plan: OperationPlan, _geometry: Geometry) -> Parts:
+    return _widened(plan, Step("MatMul", "a b"), "a b"), ()
 
 
 def _reduction(operator: str) -> Builder:
@@ -126,10 +130,6 @@ def _arg_extremum(operator: str) -> Builder:
 
 def _cumsum(_plan: OperationPlan, geometry: Scan) -> Parts:
     return (Step("CumSum", "a axis"),), (Constant("axis", geometry.axis),)
-
-
-def _matmul(plan: OperationPlan, _geometry: Geometry) -> Parts:
-    return _widened(plan, Step("MatMul", "a b"), "a b"), ()
 
 
 def _conv_general(_plan: OperationPlan, geometry: Convolution) -> Parts:
@@ -215,6 +215,8 @@ STEPS: Mapping[str, tuple[Step, ...]] = {
     "rem": (Step("Mod", _BINARY, "out", (("fmod", 1),)),),
     "eq": (Step("Equal", _BINARY),),
     "ne": (Step("Equal", _BINARY, "same"), Step("Not", "same")),
+    "floor_divide": (Step("Div", _BINARY, "quotient"), Step("Floor", "quotient")),
+    "conj": (Step("Identity"),),
     "lt": (Step("Less", _BINARY),),
     "le": (Step("LessOrEqual", _BINARY),),
     "logical_not": (Step("Cast", "a", "truth", _CAST_TO_BOOL), Step("Not", "truth")),
@@ -253,7 +255,11 @@ STRUCTURED: Mapping[str, Builder] = {
     "argmax": _arg_extremum("ArgMax"),
     "argmin": _arg_extremum("ArgMin"),
     "cumsum": _cumsum,
-    "matmul": _matmul,
+    "mean": _reduction("ReduceMean"),
+    "norm": _reduction("ReduceL2"),
+    "dot": _inner,
+    "vdot": _inner,
+    "matmul": _inner,
     "conv_general": _conv_general,
     "gather": _gather,
     "scatter": _scatter(()),
@@ -274,6 +280,7 @@ PREPARATIONS: Mapping[str, Preparation] = {
 DECLINED: Mapping[str, str] = {
     "exp2": "ONNX has no exp2",
     "log2": "ONNX has no log2",
+    "remainder": "ONNX has no floored remainder of floats",
 }
 
 
@@ -291,6 +298,8 @@ class OnnxRuntimeBackend:
     ) -> Literal[True] | Decline:
         """Accept every operation of the tables, as far as ONNX has its attributes."""
         del shapes, layout
+        if not dtypes_of(plan) <= _ONNX_TYPES.keys():
+            return Decline("ONNX Runtime has no kernels of complex numbers nor of binary128")
         if plan.operation not in STEPS and plan.operation not in STRUCTURED:
             return Decline(
                 DECLINED.get(plan.operation, f"no ONNX operator is known for {plan.operation}")

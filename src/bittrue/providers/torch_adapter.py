@@ -7,6 +7,7 @@ number, and what comes back is not corrected.
 
 from __future__ import annotations
 
+import operator
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal
@@ -18,7 +19,7 @@ from torch.nn import functional
 from bittrue.dtypes import DType, SimpleDType
 from bittrue.geometry import Convolution, Geometry, Indexing, Ordering, Reduction, Scan
 from bittrue.policy import OperationPlan
-from bittrue.providers.adapter import natural_result, plain_number
+from bittrue.providers.adapter import dtypes_of, natural_result, plain_number, widens
 from bittrue.providers.provider import Decline, Layout, Operand, Shape, WeakScalar
 from bittrue.tensor import Buffer
 
@@ -32,6 +33,9 @@ _TORCH_DTYPES: Mapping[SimpleDType, Any] = {
     DType.Float32: torch.float32,
     DType.Float64: torch.float64,
     DType.Int32: torch.int32,
+    DType.Bool: torch.bool,
+    DType.Complex64: torch.complex64,
+    DType.Complex128: torch.complex128,
 }
 
 
@@ -93,10 +97,29 @@ def _cumsum(_plan: OperationPlan, geometry: Scan, x: Any) -> Any:
     return torch.cumsum(x, dim=geometry.axis)
 
 
-def _matmul(plan: OperationPlan, _geometry: Geometry, a: Any, b: Any) -> Any:
-    if plan.accumulator_dtype is DType.Float64:
-        return torch.matmul(a.double(), b.double()).float()
-    return torch.matmul(a, b)
+def _averaged(function: Callable[..., Any]) -> Structured:
+    def reduce(plan: OperationPlan, geometry: Reduction, x: Any) -> Any:
+        accumulator = _TORCH_DTYPES[plan.accumulator_dtype or plan.output] if widens(plan) else None
+        result = function(x, dim=geometry.axes, keepdim=geometry.keepdims, dtype=accumulator)
+        return result.to(_TORCH_DTYPES[plan.output])
+
+    return reduce
+
+
+def _vector_norm(x: Any, dim: Any, *, keepdim: bool, dtype: Any) -> Any:
+    # Its dtype says whether the terms are complex, as those of x are.
+    wide = dtype if dtype is None or not x.is_complex() else torch.complex128
+    return torch.linalg.vector_norm(x, dim=dim, keepdim=keepdim, dtype=wide)
+
+
+def _contraction(function: Callable[..., Any]) -> Structured:
+    def contract(plan: OperationPlan, _geometry: Geometry, a: Any, b: Any) -> Any:
+        if not widens(plan):
+            return function(a, b)
+        wide = _TORCH_DTYPES[plan.accumulator_dtype or plan.output]
+        return function(a.to(wide), b.to(wide)).to(_TORCH_DTYPES[plan.output])
+
+    return contract
 
 
 _CONVOLUTIONS: Mapping[int, Any] = {
@@ -182,20 +205,26 @@ def _topk_indices(plan: OperationPlan, geometry: Ordering, x: Any) -> Any:
 
 # --- the tables ---------------------------------------------------------------------------------
 
+# Functions take a number on the right only, operators on either side.
 ELEMENTWISE: Mapping[str, Elementwise] = {
-    "add": torch.add,
-    "sub": torch.sub,
-    "mul": torch.mul,
+    "add": operator.add,
+    "sub": operator.sub,
+    "mul": operator.mul,
     "elementwise_mul": torch.mul,
-    "div": torch.div,
+    "div": operator.truediv,
     "pow": torch.pow,
     "maximum": torch.maximum,
     "minimum": torch.minimum,
     "rem": torch.fmod,
-    "eq": torch.eq,
-    "ne": torch.ne,
-    "lt": torch.lt,
-    "le": torch.le,
+    "remainder": operator.mod,
+    "floor_divide": operator.floordiv,
+    "conj": torch.conj_physical,
+    "real": torch.real,
+    "imag": torch.imag,
+    "eq": operator.eq,
+    "ne": operator.ne,
+    "lt": operator.lt,
+    "le": operator.le,
     "logical_not": torch.logical_not,
     "neg": torch.neg,
     "abs": torch.abs,
@@ -233,7 +262,11 @@ STRUCTURED: Mapping[str, Structured] = {
     "argmax": _arg_extremum(torch.argmax),
     "argmin": _arg_extremum(torch.argmin),
     "cumsum": _cumsum,
-    "matmul": _matmul,
+    "mean": _averaged(torch.mean),
+    "norm": _averaged(_vector_norm),
+    "dot": _contraction(torch.dot),
+    "vdot": _contraction(torch.vdot),
+    "matmul": _contraction(torch.matmul),
     "conv_general": _conv_general,
     "gather": _gather,
     "scatter": _scatter,
@@ -259,6 +292,8 @@ class TorchBackend:
     ) -> Literal[True] | Decline:
         """Accept every operation of the tables, as far as PyTorch has its attributes."""
         del layout
+        if not dtypes_of(plan) <= _TORCH_DTYPES.keys():
+            return Decline("PyTorch has no binary128")
         if plan.operation not in ELEMENTWISE and plan.operation not in STRUCTURED:
             return Decline(f"no PyTorch function is known for {plan.operation}")
         if isinstance(attributes, Convolution):

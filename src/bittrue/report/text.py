@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from bittrue.conformance import Mismatch, PlanReport, Verification
-from bittrue.policy import OperationPlan
+from bittrue.policy import Accumulation, OperationPlan
 
 _COUNTS = ("cases", "equal", "refused", "nan_bits", "association", "departures")
 _HEADINGS = ("cases", "equal", "refused", "NaN bits", "order", "departs")
@@ -29,7 +29,7 @@ def _departing(count: int) -> str:
 def plan_label(plan: OperationPlan) -> str:
     """Name a plan beside its operation: operands, result, and a widened accumulator."""
     label = f"{plan.signature} -> {plan.output.name}"
-    if plan.accumulator_dtype is not None:
+    if plan.accumulation is Accumulation.FLOATING and plan.accumulator_dtype is not None:
         label += f", sum in {plan.accumulator_dtype.name}"
     return label
 

@@ -1,8 +1,14 @@
 """Buffers: the storage that backends read and write.
 
 Belongs here: a dtype, a shape and the NumPy array that holds the bits, and how outside data becomes
-one. Never here: operators or dispatch. Clause: operation-dtype-policy, *Generic is the concrete
-semantic reference* (storage). Arrays keep every bit, signaling NaNs included.
+one. Never here: operators or dispatch. Clauses: operation-dtype-policy, *Generic is the concrete
+semantic reference* (storage); tensor-promotion, *Scope* (interoperability only where a protocol has
+the dtype). Arrays keep every bit, signaling NaNs included.
+
+Theory. A stored element is one unsigned integer, the bits as little-endian memory reads them: the
+imaginary part of a complex element stands above its real part. NumPy has no binary128, so arrays of
+the extended pair are structured: fields ``lo`` and ``hi`` of 64 bits, and ``re`` and ``im`` of two
+of those. They index, stretch and copy as any array, and no NumPy function computes on them.
 """
 
 from __future__ import annotations
@@ -15,7 +21,8 @@ import numpy as np
 import numpy.typing as npt
 
 from bittrue._records import shown
-from bittrue.dtypes import DType, SimpleDType
+from bittrue.dtypes import SCALARS, DType, SimpleDType, component_of, is_complex
+from bittrue.encoding import BINARY_FORMATS
 from bittrue.errors import (
     PromotionError,
     RangeError,
@@ -31,22 +38,34 @@ AnyArray = npt.NDArray[Any]
 
 @dataclass(frozen=True, slots=True)
 class StorageRow:
-    """How a dtype lies in a NumPy array: the array's dtype and the dtype of its bit patterns."""
+    """How a dtype lies in a NumPy array: the array's dtype and the dtype of its bit patterns.
+
+    An element wider than 64 bits has a bit pattern of 64-bit words, ``w0`` the lowest.
+    """
 
     dtype: SimpleDType
     array: np.dtype[Any]
     bits: np.dtype[Any]
 
 
-STORAGE: tuple[StorageRow, ...] = (
-    StorageRow(DType.Float32, np.dtype(np.float32), np.dtype(np.uint32)),
-    StorageRow(DType.Float64, np.dtype(np.float64), np.dtype(np.uint64)),
-    StorageRow(DType.Int32, np.dtype(np.int32), np.dtype(np.int32)),
-    StorageRow(DType.Bool, np.dtype(np.bool_), np.dtype(np.bool_)),
-)
+_QUAD = np.dtype([("lo", "<u8"), ("hi", "<u8")])
+_QUAD_PAIR = np.dtype([("re", _QUAD), ("im", _QUAD)])
+
+
+def _storage_row(dtype: SimpleDType, numpy: str | None) -> StorageRow:
+    array = np.dtype(numpy) if numpy else _QUAD_PAIR if is_complex(dtype) else _QUAD
+    if dtype in (DType.Int32, DType.Bool):
+        return StorageRow(dtype, array, array)
+    if array.itemsize <= 8:
+        return StorageRow(dtype, array, np.dtype(f"u{array.itemsize}"))
+    words = [(f"w{i}", "<u8") for i in range(array.itemsize // 8)]
+    return StorageRow(dtype, array, np.dtype(words))
+
+
+STORAGE: tuple[StorageRow, ...] = tuple(_storage_row(row.dtype, row.numpy) for row in SCALARS)
 
 NAMED: tuple[tuple[str, SimpleDType], ...] = (
-    *((row.array.name, row.dtype) for row in STORAGE),
+    *((row.numpy, row.dtype) for row in SCALARS if row.numpy is not None),
     ("float16", DType.Float16),
     ("bfloat16", DType.BFloat16),
     ("float8_e4m3fn", DType.E4M3),
@@ -61,8 +80,10 @@ NAMED: tuple[tuple[str, SimpleDType], ...] = (
 
 _BY_NUMPY_NAME = dict(NAMED)
 
-_BY_ARRAY_DTYPE = {row.array: row.dtype for row in STORAGE}
-"""The stored ones by the dtype itself: NumPy takes microseconds to spell a name."""
+_BY_ARRAY_DTYPE = {row.array: row.dtype for row in STORAGE if row.array.kind != "V"}
+"""The stored ones by the dtype itself: NumPy takes microseconds to spell a name.
+
+Records of the extended pair are left out: they are storage, and no dtype that NumPy could name."""
 
 
 def storage_of(dtype: SimpleDType) -> StorageRow:
@@ -104,13 +125,21 @@ class Buffer:
         return self.array.strides
 
     def bits(self) -> AnyArray:
-        """Return the bit patterns as unsigned integers (Int32 and Bool as themselves)."""
+        """Return the bit patterns as unsigned integers (Int32 and Bool as themselves).
+
+        Those of elements wider than 64 bits are records of 64-bit words, ``w0`` the lowest.
+        """
         return (
             np.ascontiguousarray(self.array).view(storage_of(self.dtype).bits).reshape(self.shape)
         )
 
     def elements(self) -> list[int]:
         """Return the stored elements in logical order: bit patterns, ints or bools."""
+        size = self.array.dtype.itemsize
+        if size > 8:
+            data = self.array.tobytes()
+            starts = range(0, len(data), size)
+            return [int.from_bytes(data[start : start + size], "little") for start in starts]
         elements: list[int] = self.bits().ravel().tolist()
         return elements
 
@@ -120,6 +149,10 @@ class Buffer:
     ) -> Buffer:
         """Build a buffer from stored elements in logical order."""
         row = storage_of(dtype)
+        size = row.array.itemsize
+        if size > 8:
+            data = b"".join(element.to_bytes(size, "little") for element in elements)
+            return cls(dtype, np.frombuffer(data, row.array).reshape(shape))
         return cls(dtype, np.array(elements, dtype=row.bits).view(row.array).reshape(shape))
 
 
@@ -134,7 +167,7 @@ def dtype_of_array(array: AnyArray | np.generic) -> SimpleDType:
     raise PromotionError(
         "operand",
         f"NumPy dtype {array.dtype} has no descriptor",
-        "float32, int32 or bool",
+        " or ".join(row.numpy for row in SCALARS if row.numpy is not None),
         "convert it with bittrue.asarray(x, dtype)",
     )
 
@@ -143,7 +176,8 @@ def buffer_of(data: object, dtype: SimpleDType | None = None, *, copy: bool = Tr
     """Make a buffer of nested lists, a number, a NumPy array or scalar.
 
     Without `dtype` an array keeps its own dtype and bits, and a list is Bool if all its elements
-    are bools, Int32 if all are ints, Float32 if all are numbers and one is a float. With `dtype`
+    are bools, Int32 if all are ints, Float32 if all are numbers and one is a float, Complex64 if
+    one is complex. With `dtype`
     the elements are converted, each exactly or by one rounding. Raises `TypeError` for elements of
     another kind, `ValueError` for a ragged or empty list without dtype, `OverflowError` for an
     element that `dtype` cannot hold. Without `copy`, an array that needs no conversion is viewed:
@@ -205,19 +239,22 @@ def _dtype_of_elements(elements: list[object]) -> SimpleDType:
         return DType.Int32
     if kinds <= {int, float}:
         return DType.Float32
-    if bool in kinds and kinds <= {bool, int, float}:
+    if kinds <= {int, float, complex}:
+        return DType.Complex64
+    if bool in kinds and kinds <= {bool, int, float, complex}:
         raise RefusedTypeError(
             "asarray", "the list mixes bools and numbers", "one kind", "give the dtype"
         )
-    other = next(iter(kinds - {bool, int, float})).__name__
+    other = next(iter(kinds - {bool, int, float, complex})).__name__
     raise RefusedTypeError(
-        "asarray", f"the list holds {other}", "bools, ints or floats", "give the dtype"
+        "asarray", f"the list holds {other}", "bools, ints, floats or complex", "give the dtype"
     )
 
 
 def _from_array(array: AnyArray, dtype: SimpleDType | None, *, copy: bool) -> Buffer:
-    if dtype is None or (array.dtype.kind in "biuf" and _is_stored_as(array, dtype)):
-        named = dtype_of_array(array)
+    if dtype is None or (array.dtype.kind in "biufcV" and _is_stored_as(array, dtype)):
+        # The arrays of the extended pair have no dtype of their own that could name them.
+        named = dtype_of_array(array) if dtype is None else dtype
         native = storage_of(named).array
         # A copy: what the caller does to his array later must not show in an immutable buffer.
         return Buffer(named, np.array(array, dtype=native, copy=True if copy else None))
@@ -231,20 +268,36 @@ def _from_array(array: AnyArray, dtype: SimpleDType | None, *, copy: bool) -> Bu
                 f"a value in [{INT32_MIN}, {INT32_MAX}]",
             )
         return Buffer(dtype, array.astype(target.array))
-    if dtype in (DType.Float32, DType.Float64) and array.dtype.kind in "biuf":
-        with np.errstate(all="ignore"):
-            converted = array.astype(target.array)
-        if array.dtype.kind == "f":
-            converted[np.isnan(array)] = np.nan
-        return Buffer(dtype, converted)
+    if component_of(dtype) in BINARY_FORMATS:
+        kinds = "biufc" if is_complex(dtype) else "biuf"
+        if array.dtype.kind in kinds and target.array.kind in "fc":
+            return Buffer(dtype, _converted_array(array, target.array))
+        if array.dtype.kind in kinds:
+            return _buffer_of_elements(array, dtype)
     if array.dtype.kind == "O":
-        stored = [convert_scalar(element, dtype).bits for element in array.ravel().tolist()]
-        return Buffer.from_elements(dtype, array.shape, stored)
+        return _buffer_of_elements(array, dtype)
     raise RefusedTypeError(
         f"{dtype.name} element",
         f"an array of {array.dtype}",
         "elements that convert to it exactly or by one rounding",
     )
+
+
+def _buffer_of_elements(array: AnyArray, dtype: SimpleDType) -> Buffer:
+    stored = [convert_scalar(element, dtype).bits for element in array.ravel().tolist()]
+    return Buffer.from_elements(dtype, array.shape, stored)
+
+
+def _converted_array(array: AnyArray, target: np.dtype[Any]) -> AnyArray:
+    """Convert numbers to a floating NumPy dtype, a rounding a component; a NaN is canonical."""
+    with np.errstate(all="ignore"):
+        converted = array.astype(target)
+    if array.dtype.kind == "f":
+        converted.real[np.isnan(array)] = np.nan
+    if array.dtype.kind == "c":
+        for part, source in ((converted.real, array.real), (converted.imag, array.imag)):
+            part[np.isnan(source)] = np.nan
+    return converted
 
 
 def _is_stored_as(array: AnyArray, dtype: SimpleDType) -> bool:

@@ -16,7 +16,7 @@ _SHOWN = 1000
 
 
 class Tensor:
-    """An immutable tensor of Float32, Int32, Bool or Float64 elements.
+    """An immutable tensor of elements of any dtype that `bittrue.dtypes.SCALARS` lists.
 
     Build one with `asarray`; results of `run` are tensors. `shape` counts elements along each
     axis; `numpy()` gives a copy with the same bits, `tolist()` nested Python numbers (a signaling
@@ -100,9 +100,12 @@ class Tensor:
         return self.shape[0]
 
     def __repr__(self) -> str:
-        text = np.array2string(
-            self._buffer.array, separator=", ", prefix="Tensor(", threshold=_SHOWN
-        )
+        array = self._buffer.array
+        if array.dtype.kind == "V":
+            # NumPy would print the words of an extended element.
+            numbers = [scalar_value(bits, self.dtype) for bits in self._buffer.elements()]
+            array = np.array([*numbers, None], object)[:-1].reshape(self.shape)
+        text = np.array2string(array, separator=", ", prefix="Tensor(", threshold=_SHOWN)
         return f"Tensor({text}, shape={self.shape}, dtype={self.dtype.name})"
 
 
@@ -118,7 +121,8 @@ def asarray(data: object, dtype: SimpleDType | None = None) -> Tensor:
     """Make a `Tensor` of nested lists, a number, a NumPy array or scalar, or a tensor.
 
     Without `dtype`: arrays and tensors keep their dtype and bits; a list is Bool if all elements
-    are bools, Int32 if all are ints, Float32 if all are numbers and one is a float. With `dtype`:
+    are bools, Int32 if all are ints, Float32 if all are numbers and one is a float, Complex64 if
+    one is complex. With `dtype`:
     elements convert exactly or by one rounding to nearest even; a float beyond the range becomes
     an infinity, a NaN the canonical quiet NaN. Raises `TypeError` for elements that do not belong
     in `dtype` (a float or bool in Int32, a number in Bool), `ValueError` for a ragged list or an

@@ -1,5 +1,7 @@
 #include "arrays.h"
 
+#include "operations.h"
+
 #include <atomic>
 #include <cstdlib>
 
@@ -30,6 +32,19 @@ std::atomic<int>& tile_choice() {
 
 const ElementwiseKernels& elementwise_table() { BITTRUE_PICK(elementwise_kernels) }
 const ReduceKernels& reduce_table() { BITTRUE_PICK(reduce_kernels) }
+const WideKernels& wide_table() { BITTRUE_PICK(wide_kernels) }
+
+int elementwise_count() {
+    return elementwise_table().count + wide_table().count + scalar_row_count;
+}
+
+const ElementwiseRow& elementwise_row(int code) {
+    const ElementwiseKernels& first = elementwise_table();
+    if (code < first.count) return first.rows[code];
+    const WideKernels& wide = wide_table();
+    code -= first.count;
+    return code < wide.count ? wide.rows[code] : scalar_rows[code - wide.count];
+}
 
 const MatmulKernels& matmul_table() {
 #if defined(BITTRUE_X86_LEVELS)
@@ -68,12 +83,27 @@ bool narrow_tiles() {
 
 void set_narrow_tiles(bool narrow) { tile_choice().store(narrow, std::memory_order_relaxed); }
 
-Reader::Reader(const void* data, Type type, const Axes& axes, bool convert)
-    : data_(static_cast<const char*>(data)), axes_(axes), size_(size_of(type)), convert_(convert) {
+Reader::Reader(const void* data, Type type, const Axes& axes, Type as)
+    : data_(static_cast<const char*>(data)), axes_(axes), type_(type), as_(as),
+      size_(size_of(type)) {
     constant_ = axes.rank == 0 || (axes.rank == 1 && axes.stride[0] == 0);
-    direct_ = !convert && !constant_ && axes.rank == 1 && axes.stride[0] == 1;
+    direct_ = type == as && !constant_ && axes.rank == 1 && axes.stride[0] == 1;
     seek(0);
 }
+
+namespace {
+
+// Neither memory holds the other.
+void convert(Type type, const void* in, void* out, std::size_t count) {
+    if (type == Type::i32) {
+        elementwise_table().to_f32(static_cast<const std::int32_t*>(in), static_cast<float*>(out),
+                                   count);
+    } else {
+        wide_table().f32_to_f64(in, out, type == Type::c64 ? 2 * count : count);
+    }
+}
+
+}  // namespace
 
 void Reader::seek(std::size_t position) {
     offset_ = axes_.offset(position);
@@ -91,9 +121,8 @@ const void* Reader::next(std::size_t count, void* buffer) {
         offset_ += static_cast<std::ptrdiff_t>(count);
         return here;
     }
-    if (convert_ && axes_.rank == 1 && axes_.stride[0] == 1) {
-        elementwise_table().to_f32(reinterpret_cast<const std::int32_t*>(data_) + offset_,
-                                   static_cast<float*>(buffer), count);
+    if (type_ != as_ && axes_.rank == 1 && axes_.stride[0] == 1) {
+        convert(type_, data_ + offset_ * static_cast<std::ptrdiff_t>(size_), buffer, count);
         offset_ += static_cast<std::ptrdiff_t>(count);
         return buffer;
     }
@@ -109,50 +138,62 @@ const void* Reader::next(std::size_t count, void* buffer) {
 }
 
 void Reader::copy(std::size_t count, void* out) {
-    const ElementwiseKernels& kernels = elementwise_table();
-    const auto gather = size_ == 4 ? kernels.gather4 : kernels.gather1;
-    const auto width = static_cast<std::ptrdiff_t>(size_);
+    if (type_ == as_) {
+        gather(count, out);
+        return;
+    }
+    constexpr std::size_t piece = 256;
+    alignas(64) char elements[piece * 16];
+    char* to = static_cast<char*>(out);
+    for (std::size_t left = count; left > 0;) {
+        const std::size_t some = left < piece ? left : piece;
+        gather(some, elements);
+        convert(type_, elements, to, some);
+        to += some * size_of(as_);
+        left -= some;
+    }
+}
+
+void Reader::gather(std::size_t count, void* out) {
+    const auto gather = size_ == 4    ? elementwise_table().gather4
+                        : size_ == 1  ? elementwise_table().gather1
+                        : size_ == 8  ? wide_table().gather8
+                                      : wide_table().gather16;
     if (constant_) {
         gather(data_, 0, out, count);
-    } else {
-        const int inner = axes_.rank - 1;
-        const std::ptrdiff_t length = axes_.extent[inner], step = axes_.stride[inner];
-        char* to = static_cast<char*>(out);
-        for (auto left = static_cast<std::ptrdiff_t>(count); left > 0;) {
-            const std::ptrdiff_t rest = length - at_[inner];
-            const std::ptrdiff_t run = rest < left ? rest : left;
-            const char* from = data_ + offset_ * width;
-            if (run < 8) {
-                for (std::ptrdiff_t i = 0; i < run; ++i) {
-                    __builtin_memcpy(to + i * width, from + i * step * width, size_ == 4 ? 4 : 1);
-                }
-            } else {
-                gather(from, step, to, static_cast<std::size_t>(run));
-            }
-            to += run * width;
-            left -= run;
-            offset_ += run * step;
-            at_[inner] += run;
-            for (int axis = inner; axis >= 0 && at_[axis] == axes_.extent[axis]; --axis) {
-                offset_ -= axes_.extent[axis] * axes_.stride[axis];
-                at_[axis] = 0;
-                if (axis > 0) {
-                    offset_ += axes_.stride[axis - 1];
-                    ++at_[axis - 1];
-                }
-            }
-        }
+        return;
     }
-    if (convert_) {
-        // In place: element i is read before it is written.
-        float* floats = static_cast<float*>(out);
-        const std::int32_t* words = static_cast<const std::int32_t*>(out);
-        constexpr std::size_t piece = 256;
-        float converted[piece];
-        for (std::size_t start = 0; start < count; start += piece) {
-            const std::size_t some = count - start < piece ? count - start : piece;
-            kernels.to_f32(words + start, converted, some);
-            __builtin_memcpy(floats + start, converted, some * sizeof(float));
+    const auto width = static_cast<std::ptrdiff_t>(size_);
+    const int inner = axes_.rank - 1;
+    const std::ptrdiff_t length = axes_.extent[inner], step = axes_.stride[inner];
+    char* to = static_cast<char*>(out);
+    for (auto left = static_cast<std::ptrdiff_t>(count); left > 0;) {
+        const std::ptrdiff_t rest = length - at_[inner];
+        const std::ptrdiff_t run = rest < left ? rest : left;
+        const char* from = data_ + offset_ * width;
+        if (run < 8) {
+            for (std::ptrdiff_t i = 0; i < run; ++i) {
+                const char* element = from + i * step * width;
+                if (size_ == 4) {
+                    __builtin_memcpy(to + i * width, element, 4);
+                } else {
+                    __builtin_memcpy(to + i * width, element, size_);
+                }
+            }
+        } else {
+            gather(from, step, to, static_cast<std::size_t>(run));
+        }
+        to += run * width;
+        left -= run;
+        offset_ += run * step;
+        at_[inner] += run;
+        for (int axis = inner; axis >= 0 && at_[axis] == axes_.extent[axis]; --axis) {
+            offset_ -= axes_.extent[axis] * axes_.stride[axis];
+            at_[axis] = 0;
+            if (axis > 0) {
+                offset_ += axes_.stride[axis - 1];
+                ++at_[axis - 1];
+            }
         }
     }
 }

@@ -15,7 +15,22 @@ namespace bittrue {
 
 constexpr int most_axes = 64;
 
-constexpr std::size_t size_of(Type type) { return type == Type::boolean ? 1 : 4; }
+constexpr std::size_t size_of(Type type) {
+    switch (type) {
+        case Type::boolean: return 1;
+        case Type::f64:
+        case Type::c64: return 8;
+        case Type::c128: return 16;
+        default: return 4;
+    }
+}
+constexpr bool is_complex(Type type) { return type == Type::c64 || type == Type::c128; }
+
+// Whether elements of one type are read as another: by one rounding, or exactly.
+constexpr bool reads_as(Type type, Type other) {
+    return type == other || (type == Type::i32 && other == Type::f32) ||
+           (type == Type::f32 && other == Type::f64) || (type == Type::c64 && other == Type::c128);
+}
 
 // Strides count elements. The data are aligned to their type.
 struct View {
@@ -73,6 +88,11 @@ struct Axes {
 const ElementwiseKernels& elementwise_table();
 const ReduceKernels& reduce_table();
 const MatmulKernels& matmul_table();
+const WideKernels& wide_table();
+
+// Rows of the two tables of elementwise functions, those of wide_level.cpp behind the others.
+int elementwise_count();
+const ElementwiseRow& elementwise_row(int code);
 
 // Whether products take tiles of 256 bits at level v4; a matter of speed alone.
 bool narrow_tiles();
@@ -81,8 +101,11 @@ void set_narrow_tiles(bool narrow);
 // Reads elements in row-major order of `axes`, some at a time.
 class Reader {
 public:
+    // Elements of `type` are read as another; `reads_as` says which.
+    Reader(const void* data, Type type, const Axes& axes, Type as);
     // `convert`: Int32 elements are read as Float32.
-    Reader(const void* data, Type type, const Axes& axes, bool convert);
+    Reader(const void* data, Type type, const Axes& axes, bool convert)
+        : Reader(data, type, axes, convert ? Type::f32 : type) {}
 
     void seek(std::size_t position);
     // The next `count` elements in contiguous storage: the array's own, or `buffer`, which has room
@@ -93,10 +116,13 @@ public:
     bool is_direct() const { return direct_; }
 
 private:
+    void gather(std::size_t count, void* out);
+
     const char* data_;
     const Axes& axes_;
+    Type type_, as_;
     std::size_t size_;
-    bool convert_, direct_, constant_;
+    bool direct_, constant_;
     std::size_t filled_ = 0;  // of the buffer of a constant
     std::ptrdiff_t offset_ = 0;
     std::ptrdiff_t at_[most_axes];

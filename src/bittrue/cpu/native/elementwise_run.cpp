@@ -1,4 +1,5 @@
 // Elementwise operations over broadcast, strided operands: strips through the level's kernels.
+#include <algorithm>
 #include <atomic>
 
 #include "arrays.h"
@@ -7,7 +8,7 @@
 namespace bittrue {
 namespace {
 
-constexpr std::size_t strip = 2048;
+constexpr std::size_t buffer_bytes = 8192;
 constexpr std::size_t direct_strip = 16384;
 constexpr std::size_t part_elements = 1 << 16;
 
@@ -26,7 +27,7 @@ std::size_t first_over(const ElementwiseRow& row, const void* const* in, std::si
 
 std::ptrdiff_t elementwise(int code, const View* operands, const View& out, void* result,
                            int threads) {
-    const ElementwiseRow& row = elementwise_table().rows[code];
+    const ElementwiseRow& row = elementwise_row(code);
     const std::size_t count = out.size();
     if (count == 0) return -1;
     Axes axes[3];
@@ -39,20 +40,20 @@ std::ptrdiff_t elementwise(int code, const View* operands, const View& out, void
             const bool stretched = own < 0 || operand.shape[own] == 1;
             axes[k].append(out.shape[axis], stretched ? 0 : operand.strides[own]);
         }
-        direct = direct && Reader(operand.data, operand.type, axes[k], row.in[k] != operand.type)
-                               .is_direct();
+        direct = direct && Reader(operand.data, operand.type, axes[k], row.in[k]).is_direct();
     }
     std::atomic<std::size_t> over{count};
     const std::size_t size = size_of(row.out);
     const std::size_t each = threads > 1 ? part_elements : count;
-    const std::size_t step = direct ? direct_strip : strip;
+    std::size_t widest = size;
+    for (int k = 0; k < row.arity; ++k) widest = std::max(widest, size_of(row.in[k]));
+    const std::size_t step = direct ? direct_strip : buffer_bytes / std::max<std::size_t>(widest, 4);
     parallel((count + each - 1) / each, threads, [&](std::size_t part) {
-        alignas(64) float buffers[3][strip];
+        alignas(64) char buffers[3][buffer_bytes];
         // Operands that the function has not stand for its first.
         const auto reader = [&](int k) {
             k = k < row.arity ? k : 0;
-            return Reader(operands[k].data, operands[k].type, axes[k],
-                          row.in[k] != operands[k].type);
+            return Reader(operands[k].data, operands[k].type, axes[k], row.in[k]);
         };
         Reader readers[3] = {reader(0), reader(1), reader(2)};
         const std::size_t end = part_end(part, each, count);

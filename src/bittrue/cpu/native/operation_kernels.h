@@ -10,7 +10,12 @@
 
 namespace bittrue {
 
-enum class Type : std::uint8_t { f32, i32, boolean };
+enum class Type : std::uint8_t { f32, i32, boolean, f64, c64, c128 };
+
+template <typename T>
+struct Complex {
+    T re, im;
+};
 
 // --- elementwise_level.cpp ----------------------------------------------------------------------
 
@@ -128,11 +133,47 @@ struct MatmulKernels {
     std::size_t (*arithmetic)(std::size_t rounds, float factor, float term, float* out);
 };
 
+// --- wide_level.cpp: binary64 and complex -------------------------------------------------------
+
+// Complex products by which operand is real: neither, the left, the right.
+template <typename T, typename S>
+struct ComplexTiles {
+    TileKernels<Complex<T>, Complex<S>> of[3];
+};
+
+// Pairs of kernels are of binary32 and binary64; of an extremum, the maximum and the minimum.
+struct WideKernels {
+    const ElementwiseRow* rows;
+    int count;
+    // out[i] = in[i * stride], 8-byte and 16-byte elements.
+    void (*gather8)(const void* in, std::ptrdiff_t stride, void* out, std::size_t count);
+    void (*gather16)(const void* in, std::ptrdiff_t stride, void* out, std::size_t count);
+    void (*f32_to_f64)(const void* in, void* out, std::size_t count);
+    void (*canonical[2])(void* values, std::size_t count);  // in place
+    // Products of Float64, Complex64 and Complex128 elements, from [1] on: *product *= each term, in
+    // order; products[i] *= x[i].
+    void (*multiply[4])(const void* terms, std::size_t count, void* product);
+    void (*multiply_row[4])(const void* x, void* products, std::size_t count);
+    // The rank of the extremum, from *best on; the same of each column.
+    void (*extremum[2])(const std::uint64_t* x, std::size_t count, std::int64_t* best);
+    void (*extremum_row[2])(const std::uint64_t* x, std::int64_t* ranks, std::size_t count);
+    // The first position whose key is greater than *key and than all before; `count` if none.
+    std::size_t (*winner[2])(const std::uint64_t* x, std::size_t count, std::int64_t* key);
+    void (*winner_row[2])(const std::uint64_t* x, std::int64_t ordinal, std::int64_t* keys,
+                          std::int64_t* ordinals, std::size_t count);
+    // sums[i] += x[i]; out[i] = sums[i].
+    void (*scan_row[2])(const void* x, void* sums, void* out, std::size_t count);
+    ComplexTiles<float, float> c64;
+    ComplexTiles<float, double> c64_in_c128;
+    ComplexTiles<double, double> c128;
+};
+
 #define BITTRUE_DECLARE_LEVEL(level)                        \
     namespace level {                                       \
     extern const ElementwiseKernels elementwise_kernels;    \
     extern const ReduceKernels reduce_kernels;              \
     extern const MatmulKernels matmul_kernels;              \
+    extern const WideKernels wide_kernels;                  \
     }
 BITTRUE_DECLARE_LEVEL(baseline)
 BITTRUE_DECLARE_LEVEL(v3)

@@ -2,6 +2,7 @@
 // interpreter lock is released. No arithmetic on elements happens in this file.
 #include "operations.h"
 
+#include <algorithm>
 #include <cstring>
 #include <optional>
 #include <stdexcept>
@@ -26,7 +27,7 @@ using Integers = nb::typed<nb::tuple, int, nb::ellipsis>;
 
 [[noreturn]] void refuse(const std::string& message) { throw nb::value_error(message.c_str()); }
 
-// An array of Float32, Int32 or Bool, held while the call lasts.
+// An array of an element type that kernels have, held while the call lasts.
 class Held {
 public:
     Held(nb::handle object, bool writable) {
@@ -52,20 +53,28 @@ private:
     void describe() {
         std::string_view format = buffer_.format == nullptr ? "" : buffer_.format;
         // NumPy's mark of an unaligned array.
-        if (format.size() == 2 && format[0] == '=') format.remove_prefix(1);
+        if (format.size() >= 2 && format[0] == '=') format.remove_prefix(1);
         if (format == "f") {
             view_.type = Type::f32;
+        } else if (format == "d") {
+            view_.type = Type::f64;
+        } else if (format == "Zf") {
+            view_.type = Type::c64;
+        } else if (format == "Zd") {
+            view_.type = Type::c128;
         } else if ((format == "i" || format == "l") && buffer_.itemsize == 4) {
             view_.type = Type::i32;
         } else if (format == "?") {
             view_.type = Type::boolean;
         } else {
             refuse("got an array of format '" + std::string(format) +
-                   "'; expected Float32, Int32 or Bool elements");
+                   "'; expected elements that kernels have");
         }
         if (view_.rank > most_axes) refuse("got an array of more than 64 axes");
         const auto size = static_cast<std::ptrdiff_t>(size_of(view_.type));
-        bool aligned = reinterpret_cast<std::uintptr_t>(buffer_.buf) % size_of(view_.type) == 0;
+        // Elements are moved as words of at most eight bytes.
+        const std::size_t unit = std::min<std::size_t>(size_of(view_.type), 8);
+        bool aligned = reinterpret_cast<std::uintptr_t>(buffer_.buf) % unit == 0;
         bool empty = false;
         for (int axis = 0; axis < view_.rank; ++axis) {
             view_.shape[axis] = buffer_.shape[axis];
@@ -128,16 +137,16 @@ void expect_type(const View& view, Type type, const char* message) {
 }
 
 nb::typed<nb::list, nb::str> elementwise_names() {
-    const ElementwiseKernels& kernels = elementwise_table();
     nb::typed<nb::list, nb::str> names;
-    for (int code = 0; code < kernels.count; ++code) names.append(kernels.rows[code].name);
+    for (int code = 0; code < elementwise_count(); ++code) {
+        names.append(elementwise_row(code).name);
+    }
     return names;
 }
 
 std::ptrdiff_t elementwise_call(int code, const Objects& operands, nb::handle out, int threads) {
-    const ElementwiseKernels& kernels = elementwise_table();
-    expect(code >= 0 && code < kernels.count, "unknown code of an elementwise function");
-    const ElementwiseRow& row = kernels.rows[code];
+    expect(code >= 0 && code < elementwise_count(), "unknown code of an elementwise function");
+    const ElementwiseRow& row = elementwise_row(code);
     expect(static_cast<int>(operands.size()) == row.arity, "another number of operands");
     const Result result(out, row.out);
     std::optional<Held> held[3];
@@ -146,7 +155,7 @@ std::ptrdiff_t elementwise_call(int code, const Objects& operands, nb::handle ou
         held[k].emplace(operands[static_cast<std::size_t>(k)], false);
         views[k] = held[k]->view();
         const View &operand = views[k], &target = result.view();
-        expect(operand.type == row.in[k] || (operand.type == Type::i32 && row.in[k] == Type::f32),
+        expect(reads_as(operand.type, row.in[k]),
                "an operand of another dtype than the function's");
         expect(operand.rank <= target.rank, "an operand of more axes than the result");
         for (int axis = 1; axis <= operand.rank; ++axis) {
@@ -228,6 +237,112 @@ std::ptrdiff_t matmul_call(std::string_view rule, nb::handle left, nb::handle ri
            "shapes that do not contract");
     const nb::gil_scoped_release unlocked;
     return matmul(product, lhs, rhs, result.data(), threads);
+}
+
+// Marks the reduced axes and counts the results and their terms.
+struct Reduced {
+    bool axis[most_axes] = {};
+    std::size_t results = 1, terms = 1;
+
+    Reduced(const View& x, const Integers& axes) {
+        for (nb::handle each : axes) {
+            const int position = nb::cast<int>(each);
+            expect(position >= 0 && position < x.rank, "an axis outside the rank");
+            axis[position] = true;
+        }
+        for (int other = 0; other < x.rank; ++other) {
+            (axis[other] ? terms : results) *= static_cast<std::size_t>(x.shape[other]);
+        }
+    }
+};
+
+Type as_wide(Type type) {
+    if (type == Type::f32) return Type::f64;
+    return type == Type::c64 ? Type::c128 : type;
+}
+
+void sum_terms_call(int code, const Objects& operands, const Integers& axes, bool in_f64,
+                    nb::handle out, int threads) {
+    expect(code >= -1 && code < elementwise_count(), "unknown code of an elementwise function");
+    const int arity = code < 0 ? 1 : elementwise_row(code).arity;
+    expect(static_cast<int>(operands.size()) == arity && arity <= 2,
+           "another number of operands");
+    std::optional<Held> held[2];
+    View views[2];
+    for (int k = 0; k < arity; ++k) {
+        held[k].emplace(operands[static_cast<std::size_t>(k)], false);
+        views[k] = held[k]->view();
+        expect(code < 0 || reads_as(views[k].type, elementwise_row(code).in[k]),
+               "an operand of another dtype than the function's");
+        expect(views[k].rank == views[0].rank && views[k].rank < most_axes &&
+                   std::equal(views[k].shape, views[k].shape + views[k].rank, views[0].shape),
+               "operands of different shapes");
+    }
+    const Type type = code < 0 ? views[0].type : elementwise_row(code).out;
+    expect(type != Type::i32 && type != Type::boolean, "terms that are no floating numbers");
+    const Result result(out, in_f64 ? as_wide(type) : type);
+    const Reduced reduced(views[0], axes);
+    expect(result.view().size() == reduced.results, "out: another number of results");
+    const nb::gil_scoped_release unlocked;
+    sum_terms(code, views, reduced.axis, in_f64, result.data(), threads);
+}
+
+constexpr const char* fold_names[] = {"product", "maximum", "minimum", "argmax", "argmin"};
+
+void fold_call(std::string_view name, nb::handle operand, const Integers& axes, nb::handle out,
+               int threads) {
+    int rule = 0;
+    while (rule < 5 && name != fold_names[rule]) ++rule;
+    if (rule == 5) refuse("unknown fold '" + std::string(name) + "'");
+    const auto chosen = static_cast<Fold>(rule);
+    const Held x(operand, false);
+    const Type type = x.view().type;
+    expect(type == Type::f64 || (chosen == Fold::product && is_complex(type)),
+           "an operand of another dtype");
+    const Result result(out, chosen >= Fold::argmax ? Type::i32 : type);
+    const Reduced reduced(x.view(), axes);
+    expect(result.view().size() == reduced.results, "out: another number of results");
+    expect(reduced.terms > 0 || reduced.results == 0 || chosen == Fold::product,
+           "no element to choose from");
+    expect(chosen < Fold::argmax || reduced.terms <= 0x7fffffff,
+           "more positions than Int32 counts");
+    const nb::gil_scoped_release unlocked;
+    fold(chosen, x.view(), reduced.axis, result.data(), threads);
+}
+
+void scan_wide_call(nb::handle operand, int axis, nb::handle out, int threads) {
+    const Held x(operand, false);
+    const Type type = x.view().type;
+    const Result result(out, type);
+    expect(type == Type::f64 || is_complex(type), "an operand of another dtype");
+    expect(axis >= 0 && axis < x.view().rank, "an axis outside the rank");
+    expect(result.view().size() == x.view().size(), "out: another number of results");
+    const nb::gil_scoped_release unlocked;
+    scan_wide(x.view(), axis, result.data(), threads);
+}
+
+void matmul_wide_call(bool in_wide, nb::handle left, nb::handle right, nb::handle out,
+                      int threads) {
+    const Held a(left, false), b(right, false), target(out, true);
+    const View &lhs = a.view(), &rhs = b.view();
+    const Type type = target.view().type;
+    const Result result(out, type);
+    const bool any_complex = is_complex(lhs.type) || is_complex(rhs.type);
+    const auto is_wide = [](Type t) { return t == Type::f64 || t == Type::c128; };
+    const bool wide = is_wide(lhs.type) || is_wide(rhs.type);
+    for (const View* operand : {&lhs, &rhs}) {
+        expect(operand->type == Type::f32 || operand->type == Type::f64 || is_complex(operand->type),
+               "an operand of another dtype");
+    }
+    expect(type == (any_complex ? (wide ? Type::c128 : Type::c64) : Type::f64) && (any_complex || wide),
+           "out: another dtype than that of the product");
+    expect(!in_wide || type == Type::c64, "an accumulator that is not wider");
+    expect(lhs.rank == 2 && rhs.rank == 2 && lhs.shape[1] == rhs.shape[0] &&
+               result.view().rank == 2 && result.view().shape[0] == lhs.shape[0] &&
+               result.view().shape[1] == rhs.shape[1],
+           "shapes that do not contract");
+    const nb::gil_scoped_release unlocked;
+    matmul_wide(type, in_wide, lhs, rhs, result.data(), threads);
 }
 
 void spatial(const Integers& values, int count, std::ptrdiff_t least, std::ptrdiff_t* out) {
@@ -355,6 +470,18 @@ void bind_operations(nb::module_& m) {
     m.def("matmul", &matmul_call, "rule"_a, "lhs"_a, "rhs"_a, "out"_a, "threads"_a,
           "Write ``lhs @ rhs`` to ``out``; ``rule`` is float32, float64 or int32.\n\n"
           "Returns the row-major position of the first result outside Int32, or -1.");
+    m.def("sum_terms", &sum_terms_call, "code"_a, "operands"_a, "axes"_a, "in_f64"_a, "out"_a,
+          "threads"_a,
+          "Write the sums of function(operands...) over ``axes``, in the lane order, to ``out``.\n\n"
+          "Code -1 sums the operand itself; ``in_f64`` adds in binary64, the dtype of ``out`` then.");
+    m.def("fold", &fold_call, "name"_a, "operand"_a, "axes"_a, "out"_a, "threads"_a,
+          "Write the product, extremum or winner over ``axes`` of Float64 or, products, complex\n"
+          "elements to ``out``.");
+    m.def("scan_wide", &scan_wide_call, "operand"_a, "axis"_a, "out"_a, "threads"_a,
+          "Write inclusive sums of Float64 or complex elements along ``axis`` to ``out``.");
+    m.def("matmul_wide", &matmul_wide_call, "in_wide"_a, "lhs"_a, "rhs"_a, "out"_a, "threads"_a,
+          "Write ``lhs @ rhs`` in Float64 or complex arithmetic to ``out``.\n\n"
+          "``in_wide`` adds Complex64 terms in Complex128 and rounds the sums once.");
     m.def("convolve", &convolve_call, "lhs"_a, "kernel"_a, "strides"_a, "low"_a, "lhs_dilation"_a,
           "kernel_dilation"_a, "groups"_a, "out"_a, "threads"_a,
           "Write the grouped cross-correlation to ``out``; axes are in role order.");

@@ -28,6 +28,30 @@ enum class Reduction { sum, sum_in_f64, sum_i32, product, maximum, minimum, argm
 std::ptrdiff_t reduce(Reduction rule, const View& x, const bool* reduced, void* out, int threads);
 void scan(const View& x, int axis, float* out, int threads);
 
+// The sums of a Float32 or Float64 array in the lane order, in an accumulator at least as wide; a
+// NaN is left as it comes.
+void sum_reals(const View& x, const bool* reduced, bool in_f64, void* out, int threads);
+
+// --- wide.cpp: binary64 and complex -------------------------------------------------------------
+
+// A strip that makes the terms of a sum: -1, or the code of an elementwise function.
+// Sums of terms in the lane order, componentwise where they are complex; `out` has their type, or
+// the same in binary64 with `in_f64`. All operands have one shape.
+void sum_terms(int code, const View* operands, const bool* reduced, bool in_f64, void* out,
+               int threads);
+enum class Fold { product, maximum, minimum, argmax, argmin };
+// Over arrays of Float64 or, products only, of complex elements; a winner's ordinal is an Int32.
+void fold(Fold rule, const View& x, const bool* reduced, void* out, int threads);
+// Inclusive sums along an axis of Float64 or complex elements.
+void scan_wide(const View& x, int axis, void* out, int threads);
+// lhs [n, k] with rhs [k, m] in Float64, Complex64 or Complex128 arithmetic; `in_wide` adds terms of
+// Complex64 in Complex128 and rounds the sums once.
+void matmul_wide(Type type, bool in_wide, const View& lhs, const View& rhs, void* out, int threads);
+
+// Functions that have no vector form.
+extern const ElementwiseRow scalar_rows[];
+extern const int scalar_row_count;
+
 // --- matmul.cpp ---------------------------------------------------------------------------------
 
 enum class Product { f32, f32_in_f64, i32 };

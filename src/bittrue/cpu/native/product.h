@@ -116,7 +116,7 @@ private:
         alignas(64) Sum whole[8 * 64];
         const auto nr = static_cast<std::size_t>(kernels.nr);
         if (!place.first) {
-            std::fill_n(whole, static_cast<std::size_t>(kernels.mr) * nr, Sum{0});
+            std::fill_n(whole, static_cast<std::size_t>(kernels.mr) * nr, Sum{});
             for (std::size_t i = 0; i < tall; ++i) std::copy_n(c + i * columns, wide, whole + i * nr);
         }
         kernels.tile(a, b, some, whole, static_cast<std::ptrdiff_t>(nr), place);

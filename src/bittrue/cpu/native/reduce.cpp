@@ -126,22 +126,22 @@ void finish_rows(const SumKernels<Sum, Sum>& kernels, Sum* values, std::size_t r
     }
 }
 
-template <typename Sum>
-void sum_rows(const SumKernels<float, Sum>& first, const SumKernels<Sum, Sum>& above, const View& x,
+template <typename Term, typename Sum>
+void sum_rows(const SumKernels<Term, Sum>& first, const SumKernels<Sum, Sum>& above, const View& x,
               const Shape& shape, Sum* out, int threads) {
-    const Terms<float> terms(x, shape);
+    const Terms<Term> terms(x, shape);
     const std::size_t blocks = blocks_of(shape.terms);
     std::unique_ptr<Memory> partial;
     if (blocks > 1) partial = std::make_unique<Memory>(shape.results * blocks * sizeof(Sum));
     Sum* sums = partial ? partial->as<Sum>() : out;
     over_results(shape.results, blocks, shape.terms, threads,
                  [&](std::size_t result, std::size_t begin, std::size_t end) {
-                     float buffer[block_terms];
+                     Term buffer[block_terms];
                      const std::size_t last = std::min(end * block_terms, shape.terms);
                      const std::size_t piece = terms.piece(last);
                      for (std::size_t at = begin * block_terms; at < last;) {
                          const std::size_t some = std::min(piece, last - at);
-                         const float* row = terms.row(result, at, some, buffer);
+                         const Term* row = terms.row(result, at, some, buffer);
                          first.blocks(row, some, sums + result * blocks + at / block_terms);
                          at += some;
                      }
@@ -184,8 +184,8 @@ void sum_columns_level(const SumKernels<Term, Sum>& kernels, Start&& start, std:
     if (failed) throw std::bad_alloc();
 }
 
-template <typename Sum>
-void sum_columns(const SumKernels<float, Sum>& first, const SumKernels<Sum, Sum>& above,
+template <typename Term, typename Sum>
+void sum_columns(const SumKernels<Term, Sum>& first, const SumKernels<Sum, Sum>& above,
                  const View& x, const Shape& shape, Sum* out, int threads) {
     std::size_t rows = blocks_of(shape.terms);
     const std::size_t columns = shape.columns;
@@ -194,7 +194,7 @@ void sum_columns(const SumKernels<float, Sum>& first, const SumKernels<Sum, Sum>
         return std::make_unique<Memory>(shape.matrices * blocks * columns * sizeof(Sum));
     };
     if (rows > 1) values = room(rows);
-    const float* data = static_cast<const float*>(x.data);
+    const Term* data = static_cast<const Term*>(x.data);
     sum_columns_level(
         first, [&](std::size_t matrix) { return data + shape.outer.offset(matrix); },
         shape.row_stride, shape.matrices, shape.terms, columns, rows > 1 ? values->as<Sum>() : out,
@@ -212,8 +212,8 @@ void sum_columns(const SumKernels<float, Sum>& first, const SumKernels<Sum, Sum>
     }
 }
 
-template <typename Sum>
-void sum(const SumKernels<float, Sum>& first, const SumKernels<Sum, Sum>& above, const View& x,
+template <typename Term, typename Sum>
+void sum(const SumKernels<Term, Sum>& first, const SumKernels<Sum, Sum>& above, const View& x,
          const Shape& shape, Sum* out, int threads) {
     if (shape.by_columns) {
         sum_columns(first, above, x, shape, out, threads);
@@ -431,6 +431,21 @@ void sum_in_f64(const View& x, const Shape& shape, float* out, int threads) {
 }
 
 }  // namespace
+
+void sum_reals(const View& x, const bool* reduced, bool in_f64, void* out, int threads) {
+    const ReduceKernels& kernels = reduce_table();
+    const Shape shape(x, reduced);
+    if (shape.results == 0) return;
+    if (shape.terms == 0) {
+        std::memset(out, 0, shape.results * (in_f64 ? sizeof(double) : sizeof(float)));
+    } else if (x.type == Type::f64) {
+        sum(kernels.f64, kernels.f64, x, shape, static_cast<double*>(out), threads);
+    } else if (in_f64) {
+        sum(kernels.f32_in_f64, kernels.f64, x, shape, static_cast<double*>(out), threads);
+    } else {
+        sum(kernels.f32, kernels.f32, x, shape, static_cast<float*>(out), threads);
+    }
+}
 
 std::ptrdiff_t reduce(Reduction rule, const View& x, const bool* reduced, void* out, int threads) {
     const Shape shape(x, reduced);
