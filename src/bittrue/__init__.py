@@ -1,5 +1,27 @@
 """bittrue: which dtype and which bits a tensor operation must produce, and proof of it."""
 
+from bittrue import array_api as array_api
+from bittrue.array import (
+    Tensor,
+    arange,
+    asarray,
+    einsum,
+    empty,
+    empty_like,
+    explain,
+    eye,
+    from_dlpack,
+    from_numpy,
+    full,
+    full_like,
+    linspace,
+    matmul,
+    ones,
+    ones_like,
+    run,
+    zeros,
+    zeros_like,
+)
 from bittrue.conformance import verify
 from bittrue.conversion import (
     BlockScaled,
@@ -10,7 +32,7 @@ from bittrue.conversion import (
     quantize_blocks,
     unpack,
 )
-from bittrue.dispatch import run
+from bittrue.diagnostics import AlgorithmReport, Conversion, Log, OperationReport, record
 from bittrue.dtypes import SCALARS, CompoundDType, DType, DTypeCategory, SimpleDType
 from bittrue.encoding import Decomposition, Format, Rounding, Status, formats
 from bittrue.errors import BittrueError, PromotionError, RejectedError
@@ -57,7 +79,7 @@ from bittrue.postprocess import (
     quant_word,
     quant_words,
 )
-from bittrue.tensor import Tensor, asarray
+from bittrue.providers import backends
 
 __version__ = "0.1.0"
 
@@ -81,21 +103,25 @@ __all__ = [
     "SUPPORTED_TENSOR_DTYPES",
     "WEAK_SCALAR_PROBES",
     "Accumulation",
+    "AlgorithmReport",
     "Arithmetic",
     "BittrueError",
     "BlockScaled",
     "CompoundDType",
+    "Conversion",
     "Converted",
     "DType",
     "DTypeCategory",
     "Decomposition",
     "Format",
+    "Log",
     "NearestScales",
     "OperandPlan",
     "OperandRole",
     "OperationExecutionOptions",
     "OperationOverload",
     "OperationPlan",
+    "OperationReport",
     "OperationSpec",
     "Ordered",
     "Policy",
@@ -113,22 +139,37 @@ __all__ = [
     "Tensor",
     "activation_word",
     "activation_words",
+    "arange",
     "asarray",
+    "backends",
     "bool_",
     "complex64",
     "complex128",
     "convert",
     "dequantize_blocks",
+    "einsum",
+    "empty",
+    "empty_like",
+    "explain",
     "explain_element",
     "explain_word",
+    "eye",
     "float32",
     "float64",
     "formats",
+    "from_dlpack",
+    "from_numpy",
+    "full",
+    "full_like",
     "ge",
     "gt",
     "int32",
+    "linspace",
+    "matmul",
     "matmul_post_process",
     "nearest_scales",
+    "ones",
+    "ones_like",
     "operation_execution_options",
     "pack",
     "plan_accumulator_variants",
@@ -137,6 +178,7 @@ __all__ = [
     "quant_word",
     "quant_words",
     "quantize_blocks",
+    "record",
     "registered_operations",
     "resolvable_plans",
     "resolve_operation_plan",
@@ -145,4 +187,6 @@ __all__ = [
     "topk",
     "unpack",
     "verify",
+    "zeros",
+    "zeros_like",
 ]

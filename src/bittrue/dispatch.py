@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from bittrue.diagnostics import open_logs, report_of
 from bittrue.dtypes import DType, SimpleDType
 from bittrue.errors import (
     BittrueError,
@@ -34,19 +35,20 @@ from bittrue.providers import (
     default_backends,
 )
 from bittrue.scalars import ScalarOverflow, convert_scalar
-from bittrue.tensor import Buffer, ElementList, Tensor, buffer_of, dtype_of_array, read_list
+from bittrue.tensor import Buffer, ElementList, Stored, buffer_of, dtype_of_array, read_list
 
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A call that passed every check: what a backend needs to execute it."""
+    """A call that passed every check: what a backend needs to execute it, and whose plan it is."""
 
     plan: OperationPlan
     operands: tuple[Operand, ...]
     geometry: Geometry
+    policy: str = ""
 
 
-def run(
+def evaluate(
     operation: str,
     *operands: Any,
     policy: Policy | None = None,
@@ -55,24 +57,8 @@ def run(
     working_dtype: SimpleDType | None = None,
     scalar_overflow: ScalarOverflow = "infinity",
     **attributes: Any,
-) -> Tensor:
-    """Execute `operation` and return the result as a fresh `Tensor`.
-
-    Operands are nested lists, NumPy arrays and scalars (typed by their dtype), `Tensor`s, and bare
-    Python numbers (weak scalars). Attributes (`axis`, `k`, ...) follow the operands or are given
-    by keyword. `policy` is the policy that plans (None: `bittrue.DEFAULT`), `backend` a name or a
-    provider (None: the first of CPU and Generic that takes the plan), `accumulator_dtype` the
-    accumulator of an operation that has a choice (`reduce_sum`, `mean`, `norm`, `dot`, `vdot`,
-    `matmul`), `working_dtype` the wider dtype in which `norm` computes its terms too;
-    `scalar_overflow` tells whether a weak float beyond the range of its dtype becomes an infinity
-    or raises `OverflowError` (``"raise"``).
-
-    Raises what `Policy.resolve` raises, then `OverflowError` for a scalar that its dtype cannot
-    hold, `TypeError` for an attribute that is unknown, missing or of a wrong type, `ValueError`
-    for shapes and values that do not fit, `IndexError` for an index outside its axis,
-    `NotImplementedError` where no backend takes the plan, and `OverflowError` where an exact
-    integer result leaves Int32. Clause: *Generic is the concrete semantic reference*.
-    """
+) -> Buffer:
+    """Execute `operation` and return the result in fresh storage; `bittrue.run` describes it."""
     call = prepare(
         operation,
         operands,
@@ -83,7 +69,7 @@ def run(
         scalar_overflow=scalar_overflow,
     )
     chosen = default_backends() if backend is None else (backend_of(backend),)
-    return Tensor(execute(call, chosen))
+    return execute(call, chosen)
 
 
 def prepare(
@@ -96,7 +82,7 @@ def prepare(
     working_dtype: SimpleDType | None = None,
     scalar_overflow: ScalarOverflow = "infinity",
 ) -> Call:
-    """Plan a call and check everything about it; see `run` for the errors."""
+    """Plan a call and check everything about it; `bittrue.run` lists the errors."""
     if not isinstance(policy, Policy):
         raise RefusedTypeError("policy", f"got {type(policy).__name__}", "a Policy")
     given, rest = _split(operation, arguments, policy)
@@ -119,23 +105,43 @@ def prepare(
     geometry = geometry_of(operation, shapes, attributes)
     if isinstance(geometry, Indexing):
         _check_indices(operation, converted(operands[1]), geometry)
-    return Call(plan, operands, geometry)
+    return Call(plan, operands, geometry, policy.name)
 
 
-def execute(call: Call, backends: Iterable[Backend]) -> Buffer:
-    """Offer a call to `backends` in order; the first that accepts it executes it."""
+def execute(
+    call: Call, backends: Iterable[Backend], *, in_place: bool = False, overlap_copy: bool = False
+) -> Buffer:
+    """Offer a call to `backends` in order; the first that accepts it executes it.
+
+    The flags say what becomes of the result, for the logs of `record` blocks.
+    """
+    backend, declined = choose(call, backends)
+    result = backend.execute(call.plan, call.operands, call.geometry)
+    logs = open_logs()
+    if logs:
+        report = report_of(
+            call.plan, call.operands, call.geometry, call.policy, backend, declined,
+            in_place=in_place, overlap_copy=overlap_copy,
+        )  # fmt: skip
+        for log in logs:
+            log.add(report)
+    return result
+
+
+def choose(call: Call, backends: Iterable[Backend]) -> tuple[Backend, tuple[tuple[str, str], ...]]:
+    """Return the first of `backends` that accepts a call, and who declined before it and why."""
     buffers = [converted(operand) for operand in call.operands]
     shapes = [buffer.shape for buffer in buffers]
     layout = [buffer.strides for buffer in buffers]
-    declined = []
+    declined: list[tuple[str, str]] = []
     for backend in backends:
         answer = backend.accepts(call.plan, shapes, layout, call.geometry)
         if answer is True:
-            return backend.execute(call.plan, call.operands, call.geometry)
-        declined.append(f"{backend.name} ({answer.reason})")
+            return backend, tuple(declined)
+        declined.append((backend.name, answer.reason))
     raise UnsupportedError(
         f"{call.plan}",
-        f"declined by {', '.join(declined) or 'no backend'}",
+        "declined by " + (", ".join(f"{n} ({reason})" for n, reason in declined) or "no backend"),
         "a backend that takes this plan",
         "leave backend out to use CPU and Generic",
     )
@@ -154,8 +160,9 @@ class _Read:
 
 
 def _read(argument: object) -> _Read:
-    if isinstance(argument, Tensor):
-        return _Read(argument.dtype, argument.buffer)
+    if isinstance(argument, Stored):
+        buffer = argument.buffer
+        return _Read(buffer.dtype, buffer)
     if isinstance(argument, np.ndarray | np.generic):
         return _Read(dtype_of_array(argument), argument)
     if isinstance(argument, list | tuple):

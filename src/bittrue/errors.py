@@ -56,6 +56,10 @@ class ResultDTypeError(BittrueError, TypeError):
     """A result of another dtype than the plan's output, by the library that computed it."""
 
 
+class ExchangeError(BittrueError, BufferError):
+    """Memory that cannot be shared through an exchange protocol."""
+
+
 class PromotionError(RefusedTypeError):
     """Implemented dtypes in a combination for which the operation has no row."""
 

@@ -8,10 +8,9 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from bittrue.dispatch import run
+from bittrue.array import Tensor, run
 from bittrue.policy import Policy
 from bittrue.providers import Backend
-from bittrue.tensor import Tensor
 
 
 class Ordered(NamedTuple):

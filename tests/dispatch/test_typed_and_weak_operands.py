@@ -192,7 +192,9 @@ def test_an_integer_rounds_once_from_its_exact_value(backend: str) -> None:
 
 @pytest.mark.rule("operands.weak.kinds")
 @pytest.mark.parametrize("operation", ARITHMETIC)
-@pytest.mark.parametrize("value", [Decimal(2), "2", None, object(), {2}, b"2"], ids=lambda value: type(value).__name__)
+@pytest.mark.parametrize(
+    "value", [Decimal(2), "2", None, object(), {2}, b"2"], ids=lambda value: type(value).__name__
+)
 def test_what_is_no_number_is_no_scalar(operation: str, value: Any) -> None:
     for tensor in TENSORS.values():
         for operands in ((tensor, value), (value, tensor)):

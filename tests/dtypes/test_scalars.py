@@ -22,7 +22,7 @@ from bittrue.dtypes import (
     is_complex,
     scalar_of,
 )
-from bittrue.tensor import Buffer, asarray, storage_of
+from bittrue.tensor import Buffer, storage_of
 
 # name: public name, component, supertype, bits, NumPy dtype, DLPack code
 BASIC = {
@@ -156,23 +156,23 @@ def test_a_stored_complex_element_has_its_imaginary_part_above_the_real_one(name
     assert buffer.array.tobytes()[: dtype.bits // 8].hex() == first
     unsigned = np.dtype(f"u{width // 8}")
     assert buffer.array.view(unsigned).tolist() == [part for pair in pairs for part in pair]
-    assert asarray(buffer.array[::-1]).buffer.elements() == elements[::-1]
+    assert bittrue.asarray(buffer.array[::-1]).buffer.elements() == elements[::-1]
 
 
 def test_lists_of_complex_numbers_and_arrays_become_complex_tensors() -> None:
-    assert asarray([1, 2.5, 1j]).dtype is DType.Complex64
-    assert asarray([1, 2.5, 1j]).tolist() == [1, 2.5, 1j]
-    assert asarray(1j).shape == ()
-    assert asarray(np.zeros(2, np.complex128)).dtype is DType.Complex128
+    assert bittrue.asarray([1, 2.5, 1j]).dtype is DType.Complex64
+    assert bittrue.asarray([1, 2.5, 1j]).tolist() == [1, 2.5, 1j]
+    assert bittrue.asarray(1j).shape == ()
+    assert bittrue.asarray(np.zeros(2, np.complex128)).dtype is DType.Complex128
     wide = np.array([complex(0.1, 1e39), complex(float("nan"), -1e-50)])
-    stored = asarray(wide, DType.Complex64).buffer.elements()
+    stored = bittrue.asarray(wide, DType.Complex64).buffer.elements()
     assert stored == [0x7F800000_3DCCCCCD, 0x80000000_7FC00000]
     negative_nan = np.array([0xFFC12345, 0xFF812345], np.uint32).view(np.float32)
-    assert asarray(negative_nan, DType.Complex128).buffer.elements() == [0x7FF8 << 48] * 2
+    assert bittrue.asarray(negative_nan, DType.Complex128).buffer.elements() == [0x7FF8 << 48] * 2
     with pytest.raises(TypeError):
-        asarray(wide, DType.Float64)
+        bittrue.asarray(wide, DType.Float64)
     with pytest.raises(TypeError):
-        asarray([1j], DType.Float32)
+        bittrue.asarray([1j], DType.Float32)
 
 
 EXTENDED_STORAGE = """
@@ -232,5 +232,5 @@ def test_buffers_hold_extended_elements() -> None:
     }
     overflow, nameless, narrowing = refused
     assert "OverflowError" in overflow
-    assert "PromotionError" in nameless
+    assert "TypeError" in nameless
     assert "TypeError" in narrowing

@@ -15,8 +15,9 @@ import real_complex_oracle as oracle
 from real_complex_oracle import ARITHMETIC, BINARY32, BINARY64, Format
 
 import bittrue
+from bittrue import Tensor
 from bittrue.dtypes import DType, SimpleDType
-from bittrue.tensor import Buffer, Tensor
+from bittrue.tensor import Buffer
 
 F32, F64, C64, C128 = DType.Float32, DType.Float64, DType.Complex64, DType.Complex128
 # dtype: format of a part, whether it has two
@@ -537,7 +538,8 @@ import itertools, json, random, sys
 import bittrue, real_complex_oracle as oracle
 from bittrue.policy import DEFAULT
 from bittrue.providers import backend_of
-from bittrue.tensor import Buffer, Tensor
+from bittrue import Tensor
+from bittrue.tensor import Buffer
 DTYPES = {
     bittrue.float32: (oracle.BINARY32, False), bittrue.float64: (oracle.BINARY64, False),
     bittrue.complex64: (oracle.BINARY32, True), bittrue.complex128: (oracle.BINARY64, True),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
+from bittrue.array import run
 from bittrue.cli.common import (
     POLICIES,
     STDOUT,
@@ -16,7 +17,6 @@ from bittrue.cli.common import (
     json_value,
     number,
 )
-from bittrue.dispatch import run
 from bittrue.errors import RefusedTypeError
 from bittrue.files import read_array, write_array
 

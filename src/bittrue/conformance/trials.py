@@ -18,7 +18,7 @@ from bittrue.conformance import corpora, values
 from bittrue.dtypes import DType, SimpleDType, is_complex
 from bittrue.geometry import attributes_of
 from bittrue.policy import Arithmetic, OperandRole, OperationPlan, Policy
-from bittrue.tensor import Buffer, Tensor, asarray
+from bittrue.tensor import Buffer, Stored, buffer_of
 from bittrue.tensor.buffer import STORAGE
 
 CHUNK = 1 << 16
@@ -58,7 +58,7 @@ def trials(plan: OperationPlan, policy: Policy, rng: Rng, cases: int) -> Iterato
 def _operand(value: Any) -> Any:
     """Return an array of the extended pair, which no dtype of NumPy names, as a tensor."""
     if isinstance(value, np.ndarray) and value.dtype.names:
-        return Tensor(Buffer(_STRUCTURED[value.dtype.names], value))
+        return Stored(Buffer(_STRUCTURED[value.dtype.names], value))
     return value
 
 
@@ -196,7 +196,7 @@ def _directed_rows(dtype: SimpleDType, rng: Rng) -> Iterator[Array]:
 
 def _array(dtype: SimpleDType, elements: Any) -> Array:
     """Return nested lists as an array of `dtype`."""
-    return asarray(elements, dtype).buffer.array
+    return buffer_of(elements, dtype).array
 
 
 def _line_trials(

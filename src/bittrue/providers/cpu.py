@@ -11,6 +11,9 @@ from bittrue.policy import OperationPlan
 from bittrue.providers.provider import Decline, Layout, Operand, Shape, WeakScalar
 from bittrue.tensor import Buffer
 
+COPYING = frozenset({"pow"})
+"""Operations whose kernel takes contiguous binary32 alone: an Int32 operand is copied."""
+
 
 class CpuBackend:
     """Native kernels, bit-identical to Generic; it declines what it has no kernel for.
@@ -36,6 +39,10 @@ class CpuBackend:
         if cpu.kernel_of(plan) is None:
             return Decline(f"no kernel for {plan.operation}")
         return True
+
+    def materialises(self, plan: OperationPlan) -> bool:
+        """Tell whether the kernel of the plan computes on a converted copy."""
+        return plan.operation in COPYING
 
     def execute(
         self, plan: OperationPlan, operands: Sequence[Operand], attributes: Geometry

@@ -72,6 +72,17 @@ class Backend(Protocol):
         """Run the plan. Raises `OverflowError` where an exact integer result leaves Int32."""
 
 
+@runtime_checkable
+class ReportsCopies(Protocol):
+    """A backend that can tell where it allocates converted copies of its operands.
+
+    One that does not say so reads each element in the plan's `convert_to`.
+    """
+
+    def materialises(self, plan: OperationPlan) -> bool:
+        """Tell whether an operand of another dtype is copied whole before it is computed on."""
+
+
 def converted(operand: Operand) -> Buffer:
     """Return the buffer of an operand: of a weak scalar, its one conversion."""
     return operand.converted if isinstance(operand, WeakScalar) else operand

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import importlib.metadata
 import platform
+from collections.abc import Iterator
+from contextvars import ContextVar
 from dataclasses import dataclass
 
 from bittrue.errors import RefusedTypeError, RefusedValueError, UnsupportedError
@@ -55,9 +58,34 @@ def backend_names() -> tuple[str, ...]:
     return tuple(row.name for row in BACKENDS)
 
 
+_order: ContextVar[tuple[Backend, ...] | None] = ContextVar("order of backends", default=None)
+
+
 def default_backends() -> tuple[Backend, ...]:
-    """Return the backends that `run` offers a plan to, in order; the last one takes every plan."""
-    return tuple(backend_of(row.name) for row in BACKENDS if row.runs_by_default)
+    """Return the backends that `run` offers a plan to, in order.
+
+    Outside a `backends` block these are CPU and Generic, and the last one takes every plan.
+    """
+    return _order.get() or tuple(backend_of(row.name) for row in BACKENDS if row.runs_by_default)
+
+
+@contextlib.contextmanager
+def backends(*order: str | Backend) -> Iterator[None]:
+    """Offer every plan inside the block to these backends, the first that takes it running it.
+
+    Names or providers; operators of tensors are meant too, a call with its own ``backend=`` is
+    not. The block holds for this thread and may stand inside another one. A backend that declines
+    changes nothing but who is asked next; where all decline, `NotImplementedError`. Raises
+    `ValueError` for no backend at all and as `backend_of` does. Clause: tensor-promotion, *Core
+    Rules* (backend availability does not change the mathematical result dtype).
+    """
+    if not order:
+        raise RefusedValueError("backends", "got no backend", "at least one")
+    token = _order.set(tuple(backend_of(backend) for backend in order))
+    try:
+        yield
+    finally:
+        _order.reset(token)
 
 
 def _row_of(name: str) -> BackendRow | None:

@@ -1,4 +1,4 @@
-"""Tensors and their storage."""
+"""Storage: buffers, and how outside data becomes one."""
 
 from bittrue.tensor.buffer import (
     Buffer,
@@ -8,13 +8,12 @@ from bittrue.tensor.buffer import (
     read_list,
     storage_of,
 )
-from bittrue.tensor.tensor import Tensor, asarray
+from bittrue.tensor.stored import Stored
 
 __all__ = [
     "Buffer",
     "ElementList",
-    "Tensor",
-    "asarray",
+    "Stored",
     "buffer_of",
     "dtype_of_array",
     "read_list",

@@ -100,7 +100,12 @@ def storage_of(dtype: SimpleDType) -> StorageRow:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Buffer:
-    """Immutable storage: `array` is a read-only NumPy array in the storage dtype of `dtype`."""
+    """Storage: a NumPy array in the storage dtype of `dtype`.
+
+    The record never changes; whether elements may be written in place is what the array says
+    (`array.flags.writeable`): a fresh result may, a view of read-only memory may not. Backends
+    only read.
+    """
 
     dtype: SimpleDType
     array: AnyArray
@@ -110,9 +115,6 @@ class Buffer:
             raise RefusedTypeError(
                 "Buffer.array", f"has dtype {self.array.dtype}", f"storage of {self.dtype.name}"
             )
-        view = self.array.view()
-        view.flags.writeable = False
-        object.__setattr__(self, "array", view)
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -152,7 +154,8 @@ class Buffer:
         size = row.array.itemsize
         if size > 8:
             data = b"".join(element.to_bytes(size, "little") for element in elements)
-            return cls(dtype, np.frombuffer(data, row.array).reshape(shape))
+            # Of a bytearray: what lies in bytes could not be written in place.
+            return cls(dtype, np.frombuffer(bytearray(data), row.array).reshape(shape))
         return cls(dtype, np.array(elements, dtype=row.bits).view(row.array).reshape(shape))
 
 
@@ -180,8 +183,7 @@ def buffer_of(data: object, dtype: SimpleDType | None = None, *, copy: bool = Tr
     one is complex. With `dtype`
     the elements are converted, each exactly or by one rounding. Raises `TypeError` for elements of
     another kind, `ValueError` for a ragged or empty list without dtype, `OverflowError` for an
-    element that `dtype` cannot hold. Without `copy`, an array that needs no conversion is viewed:
-    only for the length of a call.
+    element that `dtype` cannot hold. Without `copy`, an array that needs no conversion is viewed.
     """
     if dtype is not None and not isinstance(dtype, SimpleDType):
         raise RefusedTypeError("asarray: dtype", f"got {shown(dtype)}", "a SimpleDType")
@@ -256,7 +258,6 @@ def _from_array(array: AnyArray, dtype: SimpleDType | None, *, copy: bool) -> Bu
         # The arrays of the extended pair have no dtype of their own that could name them.
         named = dtype_of_array(array) if dtype is None else dtype
         native = storage_of(named).array
-        # A copy: what the caller does to his array later must not show in an immutable buffer.
         return Buffer(named, np.array(array, dtype=native, copy=True if copy else None))
     target = storage_of(dtype)
     if dtype is DType.Int32 and array.dtype.kind in "iu":
@@ -271,7 +272,7 @@ def _from_array(array: AnyArray, dtype: SimpleDType | None, *, copy: bool) -> Bu
     if component_of(dtype) in BINARY_FORMATS:
         kinds = "biufc" if is_complex(dtype) else "biuf"
         if array.dtype.kind in kinds and target.array.kind in "fc":
-            return Buffer(dtype, _converted_array(array, target.array))
+            return Buffer(dtype, converted_array(array, target.array))
         if array.dtype.kind in kinds:
             return _buffer_of_elements(array, dtype)
     if array.dtype.kind == "O":
@@ -288,7 +289,7 @@ def _buffer_of_elements(array: AnyArray, dtype: SimpleDType) -> Buffer:
     return Buffer.from_elements(dtype, array.shape, stored)
 
 
-def _converted_array(array: AnyArray, target: np.dtype[Any]) -> AnyArray:
+def converted_array(array: AnyArray, target: np.dtype[Any]) -> AnyArray:
     """Convert numbers to a floating NumPy dtype, a rounding a component; a NaN is canonical."""
     with np.errstate(all="ignore"):
         converted = array.astype(target)
