@@ -109,9 +109,19 @@ def _overflow(plan: OperationPlan, position: int, shape: tuple[int, ...]) -> Int
     return Int32OverflowError(plan.operation, tuple(int(index) for index in where))
 
 
+_ONE = np.ones((), np.float32)
+
+
 def _floats(array: Array) -> Array:
-    """Return one contiguous axis of binary32; an Int32 converts with one rounding."""
-    return np.ascontiguousarray(array, np.float32).reshape(-1)
+    """Return one contiguous axis of binary32; an Int32 converts with one rounding.
+
+    The kernel of `mul` converts as it reads: NumPy would round as the calling thread is set to.
+    """
+    if array.dtype != np.float32:
+        converted = np.empty(array.shape, np.float32)
+        _native.elementwise(CODES["mul"], (array, _ONE), converted, 1)
+        return converted.reshape(-1)
+    return np.ascontiguousarray(array).reshape(-1)
 
 
 def _function(name: str) -> Kernel:

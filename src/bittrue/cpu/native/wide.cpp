@@ -639,6 +639,32 @@ inline bool doubtful(float re, float im, float& out) {
     return (distance <= 16) | !(root >= 0x1p-126) | !(root < 0x1p128);
 }
 
+// The x87 unit rounds by a control word of its own, which FloatEnvironmentGuard leaves alone and the
+// caller's fesetround changes too. Clobbering memory keeps loads and stores of operands and results,
+// and so what is computed between them, inside.
+class LongDoubleEnvironment {
+public:
+#if defined(__x86_64__) || defined(__i386__)
+    LongDoubleEnvironment() {
+        asm volatile("fnstcw %0" : "=m"(caller_) : : "memory");
+        // Every exception masked, 64 digits, round to nearest even.
+        const std::uint16_t own = 0x037f;
+        asm volatile("fldcw %0" : : "m"(own) : "memory");
+    }
+    ~LongDoubleEnvironment() { asm volatile("fldcw %0" : : "m"(caller_) : "memory"); }
+
+private:
+    std::uint16_t caller_;
+
+public:
+#else
+    LongDoubleEnvironment() {}
+    ~LongDoubleEnvironment() {}
+#endif
+    LongDoubleEnvironment(const LongDoubleEnvironment&) = delete;
+    LongDoubleEnvironment& operator=(const LongDoubleEnvironment&) = delete;
+};
+
 // Whether long double is the format with 64 digits, and computes with all of them.
 bool has_64_digits() {
     if (std::numeric_limits<long double>::digits != 64) return false;
@@ -660,6 +686,7 @@ template <typename T>
 bool sizes(const void* const* in, void* result, std::size_t count) {
     const Complex<T>* x = static_cast<const Complex<T>*>(in[0]);
     T* out = static_cast<T*>(result);
+    const LongDoubleEnvironment environment;
     if (sizeof(T) == sizeof(double) && !has_64_digits()) {
         for (std::size_t i = 0; i < count; ++i) out[i] = hypotenuse(x[i].re, x[i].im);
         return false;
