@@ -281,6 +281,8 @@ DECLINED: Mapping[str, str] = {
     "exp2": "ONNX has no exp2",
     "log2": "ONNX has no log2",
     "remainder": "ONNX has no floored remainder of floats",
+    "real": "ONNX has no part of a complex number",
+    "imag": "ONNX has no part of a complex number",
 }
 
 
