@@ -1,6 +1,8 @@
 """bittrue: which dtype and which bits a tensor operation must produce, and proof of it."""
 
-from bittrue import array_api as array_api
+import importlib
+from typing import TYPE_CHECKING
+
 from bittrue.array import (
     Tensor,
     arange,
@@ -22,21 +24,10 @@ from bittrue.array import (
     zeros,
     zeros_like,
 )
-from bittrue.conformance import verify
-from bittrue.conversion import (
-    BlockScaled,
-    Converted,
-    convert,
-    dequantize_blocks,
-    pack,
-    quantize_blocks,
-    unpack,
-)
 from bittrue.diagnostics import AlgorithmReport, Conversion, Log, OperationReport, record
 from bittrue.dtypes import SCALARS, CompoundDType, DType, DTypeCategory, SimpleDType
 from bittrue.encoding import Decomposition, Format, Rounding, Status, formats
 from bittrue.errors import BittrueError, PromotionError, RejectedError
-from bittrue.functions import Ordered, ge, gt, sort, topk
 from bittrue.policy import (
     DEFAULT,
     REAL_COMPLEX,
@@ -60,28 +51,94 @@ from bittrue.policy import (
     resolvable_plans,
     resolve_operation_plan,
 )
-from bittrue.postprocess import (
-    NearestScales,
-    PostProcess,
-    PostProcessPlan,
-    PostProcessResult,
-    PreQuant,
-    Relu,
-    StatusRegister,
-    activation_word,
-    activation_words,
-    explain_element,
-    explain_word,
-    matmul_post_process,
-    nearest_scales,
-    plan_post_process,
-    post_process,
-    quant_word,
-    quant_words,
-)
 from bittrue.providers import backends
 
+if TYPE_CHECKING:
+    from bittrue import array_api as array_api
+    from bittrue.conformance import verify
+    from bittrue.conversion import (
+        BlockScaled,
+        Converted,
+        dequantize_blocks,
+        pack,
+        quantize_blocks,
+        unpack,
+    )
+    from bittrue.conversion.convert import convert
+    from bittrue.functions import Ordered, ge, gt, sort, topk
+    from bittrue.postprocess import (
+        NearestScales,
+        PostProcess,
+        PostProcessPlan,
+        PostProcessResult,
+        PreQuant,
+        Relu,
+        StatusRegister,
+        activation_word,
+        activation_words,
+        explain_element,
+        explain_word,
+        matmul_post_process,
+        nearest_scales,
+        plan_post_process,
+        post_process,
+        quant_word,
+        quant_words,
+    )
+
 __version__ = "0.1.0"
+
+# Names of modules that an import of the package does not need: each is loaded when it is first
+# asked for.
+_LATER: dict[str, tuple[str, ...]] = {
+    "bittrue.conformance": ("verify",),
+    "bittrue.conversion": (
+        "BlockScaled",
+        "Converted",
+        "convert",
+        "dequantize_blocks",
+        "pack",
+        "quantize_blocks",
+        "unpack",
+    ),
+    "bittrue.functions": ("Ordered", "ge", "gt", "sort", "topk"),
+    "bittrue.postprocess": (
+        "NearestScales",
+        "PostProcess",
+        "PostProcessPlan",
+        "PostProcessResult",
+        "PreQuant",
+        "Relu",
+        "StatusRegister",
+        "activation_word",
+        "activation_words",
+        "explain_element",
+        "explain_word",
+        "matmul_post_process",
+        "nearest_scales",
+        "plan_post_process",
+        "post_process",
+        "quant_word",
+        "quant_words",
+    ),
+}
+_MODULE_OF = {name: module for module, names in _LATER.items() for name in names}
+
+
+def __getattr__(name: str) -> object:
+    if name == "array_api" or f"bittrue.{name}" in _LATER:
+        return importlib.import_module(f"bittrue.{name}")
+    if name not in _MODULE_OF:
+        msg = f"module 'bittrue' has no attribute {name!r}"
+        raise AttributeError(msg)
+    value = getattr(importlib.import_module(_MODULE_OF[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__, "array_api"})
+
 
 float32: SimpleDType
 float64: SimpleDType

@@ -11,9 +11,8 @@ from __future__ import annotations
 import math
 import numbers
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, Literal
-
-import gmpy2
 
 from bittrue._records import shown, spelled
 from bittrue.dtypes import SCALARS, DType, SimpleDType, component_of, is_complex
@@ -171,7 +170,8 @@ def scalar_value(bits: int, dtype: SimpleDType) -> Any:
         return number(bits, fmt)
     real, imaginary = (number(part, fmt) for part in fmt.parts(bits))
     if fmt is BINARY128:
-        return gmpy2.mpc(real, imaginary, _EXACT.precision, _EXACT)
+        gmpy2, context = _extended()
+        return gmpy2.mpc(real, imaginary, context.precision, context)
     return complex(real, imaginary)
 
 
@@ -185,21 +185,31 @@ def _float_number(bits: int, fmt: BinaryFormat) -> float:
     return sign * math.ldexp(significand, exponent)
 
 
-# The ambient context of gmpy2 is the caller's; only this one takes part.
-_EXACT = gmpy2.context(
-    precision=BINARY128.fraction_bits + 1,
-    emax=gmpy2.get_emax_max(),
-    emin=gmpy2.get_emin_min(),
-)
+@cache
+def _extended() -> tuple[Any, Any]:
+    """Return gmpy2 and the context of the extended pair, which alone needs either.
+
+    The import would be a fifth of that of the package. The ambient context of gmpy2 is the
+    caller's; only this one takes part.
+    """
+    import gmpy2  # noqa: PLC0415
+
+    context = gmpy2.context(
+        precision=BINARY128.fraction_bits + 1,
+        emax=gmpy2.get_emax_max(),
+        emin=gmpy2.get_emin_min(),
+    )
+    return gmpy2, context
 
 
 def _extended_number(bits: int, fmt: BinaryFormat) -> Any:
+    gmpy2, context = _extended()
     negative = bool(bits & fmt.sign)
     if not fmt.is_finite(bits):
         text = "nan" if fmt.is_nan(bits) else "-inf" if negative else "inf"
-        return gmpy2.mpfr(text, _EXACT.precision, 10, _EXACT)
+        return gmpy2.mpfr(text, context.precision, 10, context)
     _, significand, exponent = fmt.decode(bits)
-    magnitude = gmpy2.mpfr(significand, _EXACT.precision, _EXACT)
-    scale = _EXACT.mul_2exp if exponent >= 0 else _EXACT.div_2exp
+    magnitude = gmpy2.mpfr(significand, context.precision, context)
+    scale = context.mul_2exp if exponent >= 0 else context.div_2exp
     value = scale(magnitude, abs(exponent))
-    return _EXACT.minus(value) if negative else value
+    return context.minus(value) if negative else value

@@ -13,6 +13,9 @@ from enum import Enum
 class FrozenEnum(Enum):
     """An enum whose members take no attribute once the class is built."""
 
+    # Members stand in every key of a policy; that of Enum hashes the name, in Python.
+    __hash__ = object.__hash__
+
     def __setattr__(self, name: str, value: object) -> None:
         # The enum machinery fills a member in before it is listed in its class.
         if self.__dict__.get("_name_") in type(self).__members__:

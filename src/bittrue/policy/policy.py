@@ -18,6 +18,7 @@ import itertools
 import numbers
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from operator import attrgetter
 from typing import Any
 
 from bittrue._records import put, require, require_items, shown, type_name
@@ -44,7 +45,7 @@ from bittrue.policy.options import (
     check_working,
 )
 from bittrue.policy.plan import OperandRole, OperationPlan
-from bittrue.policy.rows import Row, RowRule, overload_order, row_order
+from bittrue.policy.rows import Row, RowRule, overload_order
 from bittrue.policy.spec import OperationOverload, OperationSpec
 from bittrue.policy.weak import REAL_CONDITIONS, WeakCondition, weak_condition
 
@@ -53,6 +54,8 @@ PROBE_ORDER: tuple[bool | float | complex, ...] = (3, -1, 0.5, True, 1j)
 
 IMPLEMENTED = (DType.Float32, DType.Int32, DType.Bool)
 """Dtypes that some backend stores: refused in a position by `TypeError`, not as unimplemented."""
+
+_ROW_ORDER = attrgetter("order")
 
 _REFUSALS = (TypeError, NotImplementedError, OverflowError)
 
@@ -83,7 +86,7 @@ class Policy:
     def __post_init__(self) -> None:
         rows = require_items(self, "rows", self.rows, Row)
         specs = require_items(self, "operation_specs", self.operation_specs, OperationSpec)
-        put(self, "rows", tuple(sorted(rows, key=row_order)))
+        put(self, "rows", tuple(sorted(rows, key=_ROW_ORDER)))
         put(
             self,
             "operation_specs",
@@ -418,7 +421,7 @@ def specs_of(
     rule is a callable of its own; row overloads it holds are rebuilt. A declared domain is
     derived: None where every dtype of the whole domain is accepted, else the dtypes of the rows.
     """
-    all_rows = tuple(sorted(rows, key=row_order))
+    all_rows = tuple(sorted(rows, key=_ROW_ORDER))
     domain = tensor_domain_of(all_rows)
     overloads: dict[str, dict[tuple[OperandRole, ...], OperationOverload]] = {}
     metadata: dict[str, tuple[bool, tuple[int, ...] | None]] = {}

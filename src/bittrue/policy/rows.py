@@ -6,7 +6,7 @@ Belongs here: the record of a row and the rule that looks rows up. Never here: w
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from bittrue._records import put, require, require_items, spelled
@@ -51,6 +51,10 @@ class Row:
     tensor_dtypes: tuple[SimpleDType, ...]
     weak_conditions: tuple[WeakCondition, ...]
     plan: OperationPlan | Refusal
+    # Derived once: a row is sorted and looked up by these whenever policies are built or joined.
+    selectors: tuple[Selector, ...] = field(init=False, repr=False, compare=False)
+    key: tuple[object, ...] = field(init=False, repr=False, compare=False)
+    order: tuple[object, ...] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         require(self, "operation", self.operation, str)
@@ -66,19 +70,17 @@ class Row:
                 f"{len(dtypes)} dtypes, {len(conditions)} conditions, {len(self.roles)} roles",
                 "one dtype for each tensor role and one condition for each weak role",
             )
-
-    @property
-    def selectors(self) -> tuple[Selector, ...]:
-        """What each operand must be, position by position."""
-        dtypes, conditions = iter(self.tensor_dtypes), iter(self.weak_conditions)
-        return tuple(
-            next(dtypes) if role is OperandRole.TENSOR else next(conditions) for role in self.roles
+        items: tuple[Iterator[Selector], Iterator[Selector]] = iter(dtypes), iter(conditions)
+        weak = tuple(role is OperandRole.WEAK_SCALAR for role in self.roles)
+        put(self, "selectors", tuple(next(items[is_weak]) for is_weak in weak))
+        put(self, "key", (self.operation, self.roles, dtypes, conditions))
+        order = (
+            self.operation,
+            overload_order(self.roles),
+            tuple(dtype.index for dtype in dtypes),
+            tuple(_CONDITION_ORDER[condition] for condition in conditions),
         )
-
-    @property
-    def key(self) -> tuple[object, ...]:
-        """The key of the row: no policy holds two rows with one key."""
-        return (self.operation, self.roles, self.tensor_dtypes, self.weak_conditions)
+        put(self, "order", order)
 
 
 _CONDITION_ORDER = {condition: i for i, condition in enumerate(WeakCondition)}
@@ -87,16 +89,6 @@ _CONDITION_ORDER = {condition: i for i, condition in enumerate(WeakCondition)}
 def overload_order(roles: Iterable[OperandRole]) -> tuple[int, ...]:
     """Sort key of role signatures: tensors before weak scalars, the first position first."""
     return tuple(int(role is OperandRole.WEAK_SCALAR) for role in roles)
-
-
-def row_order(row: Row) -> tuple[object, ...]:
-    """Sort key of rows: operation, overload, then the order of dtypes and branches."""
-    return (
-        row.operation,
-        overload_order(row.roles),
-        tuple(dtype.index for dtype in row.tensor_dtypes),
-        tuple(_CONDITION_ORDER[condition] for condition in row.weak_conditions),
-    )
 
 
 @dataclass(frozen=True, slots=True)

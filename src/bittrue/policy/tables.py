@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Iterator
+from functools import cache
 
 from bittrue.dtypes import SimpleDType
 from bittrue.errors import RangeError
@@ -56,15 +57,17 @@ def rows_of(
     for name, selectors in itertools.product(operations.split(), itertools.product(*alternatives)):
         tensors = tuple(s for s in selectors if isinstance(s, SimpleDType))
         weak = tuple(s for s in selectors if isinstance(s, WeakCondition))
-        planned = tuple(
-            OperandPlan(OperandRole.TENSOR, selector, target)
-            if isinstance(selector, SimpleDType)
-            else OperandPlan(OperandRole.WEAK_SCALAR, None, target)
-            for selector, target in zip(selectors, targets, strict=True)
-        )
+        planned = tuple(map(_operand, selectors, targets))
         plan = OperationPlan(name, planned, compute, accumulation, accumulator_dtype, output)
         roles = tuple(operand.role for operand in planned)
         yield Row(name, roles, tensors, weak, plan if refusal is None else refusal)
+
+
+@cache
+def _operand(selector: Selector, target: SimpleDType) -> OperandPlan:
+    if isinstance(selector, SimpleDType):
+        return OperandPlan(OperandRole.TENSOR, selector, target)
+    return OperandPlan(OperandRole.WEAK_SCALAR, None, target)
 
 
 def policy_of(
